@@ -1,0 +1,232 @@
+"""Bringing the index up to the repository: find what changed, chunk it, embed the unseen, store it.
+
+One transaction per batch; between batches the index is consistent and a killed run is completed by
+the next one. An unchanged repository costs one look at its change mark and writes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from . import chunk as chunking
+from .config import Settings
+from .errors import ArtifactError, StoreError
+from .fossil import corpus
+from .fossil.repository import change_mark, open_readonly, tips
+from .store import connection, schema
+from .store.reader import Reader
+from .store.writer import Entry, Writer
+from .types import Chunk, Document, Embedder, Source
+
+#: A batch ends at either bound: so much is lost to a kill, and so long are others kept from writing.
+BATCH_CHUNKS = 512
+BATCH_ARTIFACTS = 256
+
+
+@dataclass
+class Report:
+    """What a run did, in artifacts and chunks; `notes` counts whatever was not plain sailing."""
+
+    artifacts: int = 0
+    chunks: int = 0
+    embedded: int = 0
+    moved: int = 0
+    removed: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+    unchanged: bool = False
+    model: str = ""
+    checkin: str = ""
+
+    def as_dict(self) -> dict:
+        """For JSON."""
+        return asdict(self)
+
+    def as_text(self) -> str:
+        """For a person, one fact a line."""
+        if self.unchanged:
+            return "nothing to do: the index is current"
+        lines = [f"indexed {self.artifacts} artifacts as {self.chunks} chunks ({self.embedded} embedded by {self.model})"]
+        lines += [f"moved {self.moved}, removed {self.removed}"] if self.moved or self.removed else []
+        lines += [f"  {count:5} {reason}" for reason, count in sorted(self.skipped.items())]
+        return "\n".join(lines)
+
+
+#: progress(done, expected) in artifacts.
+Progress = Callable[[int, int], None]
+
+
+def index(path: Path, embedder: Callable[[Settings], Embedder], *, rebuild: bool = False,
+          progress: Progress = lambda done, expected: None) -> Report:
+    """Index the repository at `path`. With `rebuild` everything is read and embedded anew, while the
+    old vectors keep answering until the end. Raises RepositoryError, StoreError or EmbedError; what
+    was stored before the fault stays."""
+    open_readonly(path).close()
+    db = connection.open_writable(path)
+    try:
+        return _Run(db, embedder, rebuild, progress).go()
+    except sqlite3.Error as error:
+        raise connection.explain(path, error) from error
+    finally:
+        db.close()
+
+
+class _Run:
+    """One run over one repository."""
+
+    def __init__(self, db: sqlite3.Connection, embedder: Callable[[Settings], Embedder], rebuild: bool, progress: Progress):
+        self.db, self.rebuild, self.progress = db, rebuild, progress
+        self.settings = Reader(db).settings()
+        self.embedder = embedder(self.settings)
+        self.report = Report(model=self.embedder.model)
+
+    def go(self) -> Report:
+        self.change = change_mark(self.db)
+        self.rules = _rules_mark(self.settings)
+        mark = _run_mark(self.change, self.settings, self.embedder.model)
+        if not self.rebuild and self._is_current(mark):
+            self.report.unchanged = True
+            return self.report
+        with connection.transaction(self.db):
+            if self.rebuild and not self._readable():
+                schema.drop(self.db)
+            self.writer = Writer(self.db)
+        self._update()
+        self._finish(mark)
+        return self.report
+
+    def _readable(self) -> bool:
+        try:
+            schema.require(self.db)
+        except StoreError:
+            return False
+        return True
+
+    def _is_current(self, mark: str) -> bool:
+        """Raises StoreError if the index belongs to another model or version."""
+        reader = Reader(self.db)
+        if not reader.tables & schema.CONTRACT.keys():
+            return False
+        schema.require(self.db)
+        row = self.db.execute("SELECT model, dim FROM fx_vec_state").fetchone()
+        if row and row[0] != self.embedder.model:
+            raise StoreError(f"the index was built with {row[0]} ({row[1]}), configured is {self.embedder.model}; run: vecsearch rebuild")
+        return row is not None and reader.mark("run") == mark
+
+    def _update(self) -> None:
+        """Compare what is there with what is indexed, kind by kind."""
+        reader = Reader(self.db)
+        self.rechunk = self.rebuild or reader.mark("rules") != self.rules
+        known = {hash_: facts for hash_, facts in reader.sources().items() if facts[1] != "api"}
+        wanted = {source.hash: source for source in corpus.all_sources(self.db, self.settings)}
+        self._remove_forbidden(known, wanted)
+        stale = [s for s in wanted.values() if self._is_new(known.get(s.hash), s)]
+        moved = [s for s in wanted.values() if not self._is_new(known.get(s.hash), s) and known[s.hash][3:] != (s.path, s.branch)]
+        done = 0
+        for entries in self._batches(self._chunked(stale)):
+            self._store(entries)
+            done += len(entries)
+            self.progress(done, len(stale))
+        with connection.transaction(self.db):
+            for source in moved:
+                self.writer.relocate(known[source.hash][0], source.kind, source.path, source.branch)
+            gone = [facts[0] for hash_, facts in known.items() if hash_ not in wanted]
+            self.writer.remove(gone)
+        self.report.moved, self.report.removed = len(moved), self.report.removed + len(gone)
+
+    def _is_new(self, facts: tuple | None, source: Source) -> bool:
+        return self.rechunk or facts is None or facts[2] != source.fingerprint or facts[1] != source.kind
+
+    def _remove_forbidden(self, known: dict, wanted: dict) -> None:
+        """What nobody may read any more goes first, and none of its words stays in the file."""
+        lost = [(facts[1], hash_) for hash_, facts in known.items() if hash_ not in wanted]
+        visible = corpus.visible(self.db, lost)
+        forbidden = [hash_ for kind, hash_ in lost if (kind, hash_) not in visible]
+        if not forbidden:
+            return
+        with connection.transaction(self.db):
+            self.writer.remove(known[hash_][0] for hash_ in forbidden)
+            self.writer.forget_words()
+        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.report.removed += len(forbidden)
+        for hash_ in forbidden:
+            del known[hash_]
+
+    def _chunked(self, sources: Iterable[Source]) -> Iterator[tuple[Document, list[Chunk]]]:
+        """No artifact stops a run: one that cannot be read is named and tried again next time."""
+        for source in sources:
+            try:
+                document = corpus.document(self.db, self.settings, source)
+            except ArtifactError as error:
+                self.report.failed.append(str(error))
+                continue
+            chunks = [] if document.skipped else chunking.split(document, self.settings)
+            for reason in filter(None, (document.skipped, *document.notes)):
+                self.report.skipped[reason] = self.report.skipped.get(reason, 0) + 1
+            yield document, chunks
+
+    def _batches(self, documents: Iterator[tuple[Document, list[Chunk]]]) -> Iterator[list[Entry]]:
+        batch: list[tuple[Document, list[Chunk]]] = []
+        size = 0
+        for item in documents:
+            batch.append(item)
+            size += len(item[1])
+            if size >= BATCH_CHUNKS or len(batch) >= BATCH_ARTIFACTS:
+                yield self._embed(batch)
+                batch, size = [], 0
+        if batch:
+            yield self._embed(batch)
+
+    def _embed(self, batch: list[tuple[Document, list[Chunk]]]) -> list[Entry]:
+        """Vectors for a batch; a text that was embedded before, wherever it stood, is not embedded again."""
+        texts = [chunking.embedding_text(d.source.path, c, d.format) for d, chunks in batch for c in chunks]
+        digests = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
+        model = self.embedder.model
+        reused = {} if self.rebuild else Reader(self.db).vectors_by_digest(list(dict.fromkeys(digests)), model)
+        fresh = {digest: text for digest, text in zip(digests, texts) if digest not in reused}
+        made = self.embedder.embed_documents(list(fresh.values())) if fresh else []
+        vectors = {d: np.frombuffer(v, "<f4") for d, v in reused.items()} | dict(zip(fresh, made, strict=True))
+        self.report.embedded += len(fresh)
+        entries, at = [], 0
+        for document, chunks in batch:
+            own = digests[at : at + len(chunks)]
+            at += len(chunks)
+            rows = np.stack([vectors[d] for d in own]) if own else np.zeros((0, self.embedder.dim), np.float32)
+            entries.append(Entry(document, chunks, own, rows))
+        return entries
+
+    def _store(self, entries: list[Entry]) -> None:
+        with connection.transaction(self.db):
+            for entry in entries:
+                self.writer.put(entry, self.embedder.model)
+        self.report.artifacts += len(entries)
+        self.report.chunks += sum(len(entry.chunks) for entry in entries)
+
+    def _finish(self, mark: str) -> None:
+        """Only now does the index say what it is current to, and by which model."""
+        found = tips(self.db, self.settings)
+        checkin = found[0].hash if found else ""
+        with connection.transaction(self.db):
+            self.writer.set_state(self.embedder.model, self.embedder.dim, checkin)
+            self.writer.set_tips({tip.branch: tip.hash for tip in found})
+            self.writer.set_mark("change", self.change)
+            self.writer.set_mark("rules", self.rules)
+            self.writer.set_mark("run", "" if self.report.failed else mark)
+        self.report.checkin = checkin
+
+
+def _rules_mark(settings: Settings) -> str:
+    """Changes whenever the same text would be cut into other chunks."""
+    return repr((chunking.CHUNKER_VERSION, settings["chunk-chars"], settings["max-data-chunks"], settings["max-file-kb"]))
+
+
+def _run_mark(change: str, settings: Settings, model: str) -> str:
+    """Changes whenever a run could find something to do: content, settings, code or model."""
+    facts = repr((change, sorted(settings.items()), chunking.CHUNKER_VERSION, model))
+    return hashlib.blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,62 @@
+"""What `vecsearch status` knows: the four states of an index and what is in it."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from .errors import NoIndexError
+from .fossil.repository import change_mark, open_readonly
+from .store.reader import Reader
+from .types import KINDS
+
+
+def collect(path: Path) -> dict[str, Any]:
+    """Facts about the index of the repository at `path`. Raises StoreError for foreign tables."""
+    db = open_readonly(path)
+    try:
+        return _collect(db, path)
+    finally:
+        db.close()
+
+
+def _collect(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
+    reader = Reader(db)
+    try:
+        state = reader.state()
+    except NoIndexError as error:
+        return {"repository": str(path), "state": "no_index", "message": str(error)}
+    stale = reader.mark("change") != change_mark(db)
+    return {
+        "repository": str(path),
+        "state": "stale" if stale else "ok",
+        "message": "the repository has changed since it was indexed; run: vecsearch index" if stale else "",
+        "model": state.model,
+        "dim": state.dim,
+        "checkin": state.checkin,
+        "kinds": {kind: {"artifacts": a, "chunks": c} for kind, (a, c) in reader.counts(KINDS).items()},
+        "lexical": reader.has_lexical(),
+        "skipped": [{"name": name, "kind": kind, "reason": reason} for name, kind, reason in reader.skipped()],
+    }
+
+
+def as_text(facts: dict[str, Any], *, with_skipped: bool) -> str:
+    """The facts for a person; names of skipped artifacts only when asked for."""
+    if facts["state"] == "no_index":
+        return f"repository  {facts['repository']}\nstate       no index: {facts['message']}\n"
+    lines = [
+        f"repository  {facts['repository']}",
+        f"state       {facts['state']}" + (f": {facts['message']}" if facts["message"] else ""),
+        f"model       {facts['model']}, {facts['dim']} numbers per vector",
+        f"check-in    {facts['checkin'] or 'none'}",
+        f"keywords    {'full-text index' if facts['lexical'] else 'none: this SQLite has no FTS5'}",
+        "",
+        f"{'kind':12}{'artifacts':>10}{'chunks':>10}",
+    ]
+    lines += [f"{kind:12}{n['artifacts']:10}{n['chunks']:10}" for kind, n in sorted(facts["kinds"].items())]
+    if facts["skipped"]:
+        lines += ["", f"{len(facts['skipped'])} artifacts skipped or noted" + ("" if with_skipped else "; see: vecsearch status --skipped")]
+    if with_skipped:
+        lines += [f"  {s['kind']:12}{s['name']}: {s['reason']}" for s in facts["skipped"]]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,59 @@
+"""Opening the repository for writing, and one transaction per unit of work."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from ..errors import RepositoryError
+
+#: A live server commits in milliseconds; who blocks us longer than this is stuck or rebuilding.
+BUSY_SECONDS = 15.0
+
+
+def open_writable(path: Path) -> sqlite3.Connection:
+    """A connection without implicit transactions that overwrites what it deletes.
+
+    secure_delete: text that was removed because it is secret must not stay in free pages.
+    """
+    try:
+        db = sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        db.execute("PRAGMA secure_delete=ON")
+        db.execute("PRAGMA temp_store=MEMORY")
+    except sqlite3.Error as error:
+        raise explain(path, error) from error
+    return db
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """BEGIN IMMEDIATE ... COMMIT; whatever is raised inside rolls all of it back."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def explain(path: Path | str, error: sqlite3.Error) -> RepositoryError:
+    """SQLite's error as one line that says what to do."""
+    text = str(error)
+    advice = {
+        "locked": "another process is using it; try again when it is done",
+        "busy": "another process is using it; try again when it is done",
+        "readonly": "it cannot be written; check the permissions of the file and of its folder",
+        "unable to open": "it, or its folder, cannot be opened; check that it exists and who may read and write it",
+        "full": "the disk is full; what was indexed before stays as it was",
+        "malformed": "the file is damaged; run: fossil test-integrity",
+        "not a database": "this is no Fossil repository",
+    }
+    for key, fix in advice.items():
+        if key in text:
+            return RepositoryError(f"{path}: {text}: {fix}")
+    return RepositoryError(f"{path}: {text}")

@@ -1,0 +1,203 @@
+"""Reading the index. With writer.py and schema.py the only SQL on fx_vec_* tables."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..config import Settings, default_settings, from_rows
+from ..errors import NoIndexError, StoreError
+from . import schema
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Which vectors a search scans, and the check-in that the index is current to ('' if none)."""
+
+    model: str
+    dim: int
+    checkin: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk with all that is known about it."""
+
+    id: int
+    hash: str
+    kind: str
+    path: str | None
+    seq: int
+    text: str
+    project: str
+    title: str
+    symbol: str
+    lines: tuple[int, int] | None
+    user: str
+    mtime: int
+    branch: str
+    format: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The unit vectors of one model: ids int64 [n], kinds uint8 [n] (indexes into `kind_names`),
+    matrix float32 [n, dim]. Rows are ordered by id."""
+
+    ids: np.ndarray
+    kinds: np.ndarray
+    kind_names: tuple[str, ...]
+    matrix: np.ndarray
+
+
+class Reader:
+    """Answers questions about the index over any open connection; never writes."""
+
+    def __init__(self, db: sqlite3.Connection):
+        self.db = db
+        self.tables = schema.table_names(db)
+
+    def settings(self) -> Settings:
+        """The repository's settings; defaults where there is no row."""
+        if "fx_vec_config" not in self.tables:
+            return default_settings()
+        return from_rows(dict(self.db.execute("SELECT name, value FROM fx_vec_config")))
+
+    def state(self) -> State:
+        """Raises NoIndexError where there is none, StoreError where the tables are foreign."""
+        schema.require(self.db)
+        row = self.db.execute("SELECT model, dim, coalesce(last_ckout, '') FROM fx_vec_state").fetchone()
+        if row is None:
+            raise NoIndexError("the first index run has not finished yet; run: vecsearch index")
+        return State(*row)
+
+    def mark(self, name: str) -> str:
+        """A bookkeeping value, '' if it was never set."""
+        if "fx_vec_mark" not in self.tables:
+            return ""
+        row = self.db.execute("SELECT value FROM fx_vec_mark WHERE name=?", (name,)).fetchone()
+        return row[0] if row else ""
+
+    def tips(self) -> dict[str, str]:
+        """branch -> check-in that the index was read from."""
+        if "fx_vec_tip" not in self.tables:
+            return {}
+        return dict(self.db.execute("SELECT branch, ci FROM fx_vec_tip"))
+
+    def has_lexical(self) -> bool:
+        """Whether the full-text index is there and this SQLite can read it."""
+        return "fx_vec_fts" in self.tables and schema.has_fts5(self.db)
+
+    def counts(self, kinds: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """kind -> (artifacts, chunks), only for the given kinds and those that have any."""
+        wanted = sorted(kinds)
+        sql = f"SELECT kind, count(DISTINCT hash), count(*) FROM fx_vec_chunk WHERE kind IN ({_marks(wanted)}) GROUP BY kind"
+        return {kind: (artifacts, chunks) for kind, artifacts, chunks in self.db.execute(sql, wanted)}
+
+    def projects(self, kinds: Iterable[str]) -> list[str]:
+        """The projects that have chunks of the given kinds, '' (this repository) included."""
+        wanted = sorted(kinds)
+        sql = f"SELECT DISTINCT coalesce(project, '') FROM fx_vec_chunk WHERE kind IN ({_marks(wanted)}) ORDER BY 1"
+        return [name for (name,) in self.db.execute(sql, wanted)]
+
+    def skipped(self) -> list[tuple[str, str, str]]:
+        """(path or hash, kind, reason or notes) of artifacts with no text or with notes."""
+        if "fx_vec_source" not in self.tables:
+            return []
+        return self.db.execute(
+            "SELECT coalesce(path, hash), kind, CASE skipped WHEN '' THEN notes ELSE 'skipped: ' || skipped END"
+            " FROM fx_vec_source WHERE skipped<>'' OR notes<>'' ORDER BY 2, 1"
+        ).fetchall()
+
+    def sources(self) -> dict[str, tuple[int, str, str, str | None, str]]:
+        """hash -> (id, kind, fingerprint, path, branch) of this repository's own artifacts."""
+        rows = self.db.execute("SELECT hash, id, kind, fingerprint, path, branch FROM fx_vec_source WHERE project=''")
+        return {row[0]: row[1:] for row in rows}
+
+    def vectors(self, state: State, kinds: Iterable[str]) -> Vectors:
+        """Every vector of the state's model whose chunk is of one of the kinds. Raises StoreError on a
+        vector of the wrong size."""
+        names = tuple(sorted(kinds))
+        code = {name: i for i, name in enumerate(names)}
+        rows = self.db.execute(
+            "SELECT c.id, c.kind, e.v FROM fx_vec_embedding e JOIN fx_vec_chunk c ON c.id = e.chunk_id"
+            f" WHERE e.model=? AND c.kind IN ({_marks(names)}) ORDER BY c.id",
+            (state.model, *names),
+        ).fetchall()
+        if any(len(v) != 4 * state.dim for _, _, v in rows):
+            bad = next(i for i, _, v in rows if len(v) != 4 * state.dim)
+            raise StoreError(f"the vector of chunk {bad} is not of dimension {state.dim}; run: vecsearch rebuild")
+        matrix = np.frombuffer(b"".join(v for _, _, v in rows), dtype="<f4").reshape(len(rows), state.dim)
+        ids = np.fromiter((i for i, _, _ in rows), np.int64, len(rows))
+        return Vectors(ids, np.fromiter((code[k] for _, k, _ in rows), np.uint8, len(rows)), names, matrix)
+
+    def match(self, expression: str, weights: Sequence[float], kinds: Iterable[str], limit: int) -> list[tuple[int, float]]:
+        """(row id, bm25) of an FTS5 expression, best (smallest) first, over the kinds only. A positive row
+        id is a chunk, a negative one the source -id, found by its path alone."""
+        wanted = sorted(kinds)
+        marks = _marks(wanted)
+        columns = ",".join("?" for _ in weights)
+        return self.db.execute(
+            f"SELECT f.rowid, bm25(fx_vec_fts, {columns}) AS score FROM fx_vec_fts f"
+            " LEFT JOIN fx_vec_chunk c ON c.id = f.rowid LEFT JOIN fx_vec_source s ON s.id = -f.rowid"
+            f" WHERE fx_vec_fts MATCH ? AND coalesce(c.kind, s.kind) IN ({marks}) ORDER BY score, f.rowid LIMIT ?",
+            (*weights, expression, *wanted, limit),
+        ).fetchall()
+
+    def chunks(self, ids: Sequence[int]) -> dict[int, StoredChunk]:
+        """The chunks with these row ids; a negative id gives the source's path with an empty text."""
+        found = {chunk.id: chunk for chunk in self._chunk_rows([i for i in ids if i > 0])}
+        found |= {chunk.id: chunk for chunk in self._source_rows([-i for i in ids if i < 0])}
+        return found
+
+    def _chunk_rows(self, ids: Sequence[int]) -> Iterator[StoredChunk]:
+        if not ids:
+            return
+        detail = "fx_vec_detail" in self.tables and "fx_vec_source" in self.tables
+        extra = (
+            "d.title, d.symbol, d.line_a, d.line_b, d.user, d.mtime, s.branch, s.format"
+            " FROM fx_vec_chunk c LEFT JOIN fx_vec_detail d ON d.chunk_id=c.id LEFT JOIN fx_vec_source s ON s.id=d.source_id"
+            if detail
+            else "'', '', NULL, NULL, '', 0, '', 'plain' FROM fx_vec_chunk c"
+        )
+        sql = f"SELECT c.id, c.hash, c.kind, c.path, c.seq, c.text, coalesce(c.project, ''), {extra} WHERE c.id IN ({_marks(ids)})"
+        for row in self.db.execute(sql, ids):
+            title, symbol, a, b, user, mtime, branch, fmt = row[7:]
+            lines = (a, b) if a else None
+            yield StoredChunk(*row[:7], title or "", symbol or "", lines, user or "", mtime or 0, branch or "", fmt or "plain")
+
+    def _source_rows(self, ids: Sequence[int]) -> Iterator[StoredChunk]:
+        if not ids:
+            return
+        sql = f"SELECT id, hash, kind, path, project, title, user, mtime, branch, format FROM fx_vec_source WHERE id IN ({_marks(ids)})"
+        for i, hash_, kind, path, project, title, user, mtime, branch, fmt in self.db.execute(sql, ids):
+            yield StoredChunk(-i, hash_, kind, path, 0, "", project, title, "", None, user, mtime, branch, fmt)
+
+    def chunk_facts(self) -> list[tuple[int, str, str | None, str, int]]:
+        """(chunk id, project, path, user, mtime) of every chunk, for filters."""
+        detail = "fx_vec_detail" in self.tables
+        extra = "coalesce(d.user, ''), coalesce(d.mtime, 0)" if detail else "'', 0"
+        join = "LEFT JOIN fx_vec_detail d ON d.chunk_id=c.id" if detail else ""
+        return self.db.execute(f"SELECT c.id, coalesce(c.project, ''), c.path, {extra} FROM fx_vec_chunk c {join}").fetchall()
+
+    def vectors_by_digest(self, digests: Sequence[bytes], model: str) -> dict[bytes, bytes]:
+        """digest -> stored vector, for texts that were embedded by this model before."""
+        found: dict[bytes, bytes] = {}
+        for start in range(0, len(digests), 500):
+            some = digests[start : start + 500]
+            found.update(
+                self.db.execute(
+                    "SELECT d.digest, e.v FROM fx_vec_detail d JOIN fx_vec_embedding e ON e.chunk_id=d.chunk_id"
+                    f" WHERE e.model=? AND d.digest IN ({_marks(some)})",
+                    (model, *some),
+                )
+            )
+        return found
+
+
+def _marks(values: Sequence) -> str:
+    """Placeholders for an IN list."""
+    return ",".join("?" * len(values))

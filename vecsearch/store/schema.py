@@ -1,0 +1,155 @@
+"""The tables inside the repository, and the check that they are the ones this version knows.
+
+The first three are a contract that other programs read (docs/index-format.md). All others are
+derived, and dropping them loses nothing that `vecsearch index` does not make again. Names start
+with `fx_` because `fossil rebuild` drops every other foreign table.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from ..errors import NoIndexError, StoreError
+
+#: Raised when a derived table changes its columns or meaning; an older one is made anew.
+SCHEMA_VERSION = 1
+
+CONTRACT = {
+    "fx_vec_chunk": """CREATE TABLE fx_vec_chunk(
+  id INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  path TEXT,
+  seq INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  project TEXT DEFAULT '',
+  UNIQUE(hash, seq)
+)""",
+    "fx_vec_embedding": """CREATE TABLE fx_vec_embedding(
+  chunk_id INTEGER NOT NULL REFERENCES fx_vec_chunk(id),
+  model TEXT NOT NULL,
+  dim INTEGER NOT NULL,
+  v BLOB NOT NULL,
+  PRIMARY KEY(chunk_id, model)
+)""",
+    "fx_vec_state": """CREATE TABLE fx_vec_state(
+  model TEXT NOT NULL,
+  dim INTEGER NOT NULL,
+  last_ckout TEXT
+)""",
+}
+
+DERIVED = {
+    # One row per artifact: what it was when it was indexed, or why it was not.
+    "fx_vec_source": """CREATE TABLE fx_vec_source(
+  id INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL,
+  project TEXT NOT NULL DEFAULT '',
+  kind TEXT NOT NULL,
+  path TEXT,
+  format TEXT NOT NULL,
+  title TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  branch TEXT NOT NULL,
+  user TEXT NOT NULL,
+  mtime INTEGER NOT NULL,
+  skipped TEXT NOT NULL,
+  notes TEXT NOT NULL,
+  UNIQUE(hash, project)
+)""",
+    # What a chunk knows beside its text. digest = first 16 bytes of BLAKE2b of what was embedded.
+    "fx_vec_detail": """CREATE TABLE fx_vec_detail(
+  chunk_id INTEGER PRIMARY KEY,
+  source_id INTEGER NOT NULL,
+  title TEXT NOT NULL,
+  symbol TEXT NOT NULL,
+  line_a INTEGER,
+  line_b INTEGER,
+  user TEXT NOT NULL,
+  mtime INTEGER NOT NULL,
+  digest BLOB NOT NULL
+)""",
+    "fx_vec_tip": "CREATE TABLE fx_vec_tip(branch TEXT PRIMARY KEY, ci TEXT NOT NULL) WITHOUT ROWID",
+    "fx_vec_config": "CREATE TABLE fx_vec_config(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "fx_vec_mark": "CREATE TABLE fx_vec_mark(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+}
+
+INDEXES = {
+    "fx_vec_detail_digest": "CREATE INDEX fx_vec_detail_digest ON fx_vec_detail(digest)",
+    "fx_vec_detail_source": "CREATE INDEX fx_vec_detail_source ON fx_vec_detail(source_id)",
+}
+
+#: Contentless: the text stands in fx_vec_chunk already. Words keep `_` and `-` (user_id, INV-2024-001);
+#: `parts` holds the pieces of such words, apart, so that phrases in `body` keep their order.
+FTS = """CREATE VIRTUAL TABLE fx_vec_fts USING fts5(
+  title, path, symbol, body, parts,
+  content='', tokenize="unicode61 remove_diacritics 2 tokenchars '_-'"
+)"""
+
+
+def table_names(db: sqlite3.Connection) -> set[str]:
+    """Names of every table of ours that exists."""
+    rows = db.execute("SELECT name FROM sqlite_master WHERE type='table' AND name LIKE 'fx!_vec!_%' ESCAPE '!'")
+    return {name for (name,) in rows}
+
+
+def require(db: sqlite3.Connection) -> None:
+    """Raise NoIndexError if there is no index, StoreError if its tables are not ours."""
+    present = table_names(db)
+    if not present & CONTRACT.keys():
+        raise NoIndexError("there is no index in this repository yet; run: vecsearch index")
+    for name, ddl in CONTRACT.items():
+        _require_columns(db, name, ddl)
+    if "fx_vec_mark" in present:
+        _require_version(db)
+
+
+def _columns(db: sqlite3.Connection, table: str) -> set[str]:
+    return {name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))}
+
+
+def _require_columns(db: sqlite3.Connection, table: str, ddl: str) -> None:
+    scratch = sqlite3.connect(":memory:")
+    scratch.execute(ddl)
+    missing = _columns(scratch, table) - _columns(db, table)
+    scratch.close()
+    if missing:
+        raise StoreError(
+            f"table {table} lacks {', '.join(sorted(missing))}: it was made by another program or version; "
+            "run: vecsearch rebuild"
+        )
+
+
+def _require_version(db: sqlite3.Connection) -> None:
+    row = db.execute("SELECT value FROM fx_vec_mark WHERE name='schema'").fetchone()
+    found = row[0] if row else "?"
+    if found != str(SCHEMA_VERSION):
+        fix = "install a newer vecsearch" if found.isdigit() and int(found) > SCHEMA_VERSION else "run: vecsearch rebuild"
+        raise StoreError(f"the index has format {found}, this vecsearch reads {SCHEMA_VERSION}; {fix}")
+
+
+def has_fts5(db: sqlite3.Connection) -> bool:
+    """Whether the SQLite in use was built with FTS5."""
+    return db.execute("SELECT 1 FROM pragma_module_list WHERE name='fts5'").fetchone() is not None
+
+
+def create(db: sqlite3.Connection) -> None:
+    """Create whatever is missing; the caller holds a transaction."""
+    present = table_names(db)
+    for name, ddl in {**CONTRACT, **DERIVED}.items():
+        if name not in present:
+            db.execute(ddl)
+    for ddl in INDEXES.values():
+        db.execute(ddl.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
+    if "fx_vec_fts" not in present and has_fts5(db):
+        db.execute(FTS)
+    db.execute("INSERT OR REPLACE INTO fx_vec_mark VALUES('schema', ?)", (str(SCHEMA_VERSION),))
+
+
+def drop(db: sqlite3.Connection, *, keep_config: bool = True) -> None:
+    """Drop every table of ours; the caller holds a transaction. Settings stay unless told otherwise."""
+    if "fx_vec_fts" in table_names(db):
+        db.execute("DROP TABLE fx_vec_fts")  # takes its shadow tables along
+    for name in table_names(db):
+        if not (keep_config and name == "fx_vec_config"):
+            db.execute(f'DROP TABLE "{name}"')

@@ -1,0 +1,184 @@
+"""Writing the index. Each method is called inside a transaction that the caller holds."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..types import Chunk, Document
+from . import lexical, schema
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One document ready to be stored: its chunks, their digests and vectors (float32 [n, dim])."""
+
+    document: Document
+    chunks: Sequence[Chunk]
+    digests: Sequence[bytes]
+    vectors: np.ndarray
+
+
+class Writer:
+    """Keeps the chunks, their vectors and the full-text index in step."""
+
+    def __init__(self, db: sqlite3.Connection):
+        self.db = db
+        schema.create(db)
+        self.lexical = "fx_vec_fts" in schema.table_names(db)
+        if self.lexical:
+            self._refresh_lexical()
+
+    def put(self, entry: Entry, model: str) -> None:
+        """Store a document in place of whatever the index knew of the same artifact. Vectors of other
+        models are kept for chunks that did not change, so that a rebuild never leaves a gap."""
+        source = entry.document.source
+        kept = self._other_vectors(source.hash, model)
+        self.remove(self._ids_of(source.hash))
+        self.db.execute("DELETE FROM fx_vec_embedding WHERE chunk_id IN"
+                        " (SELECT id FROM fx_vec_chunk WHERE hash=? AND coalesce(project,'')='')", (source.hash,))
+        self.db.execute("DELETE FROM fx_vec_chunk WHERE hash=? AND coalesce(project,'')=''", (source.hash,))
+        source_id = self._insert_source(entry.document)
+        for chunk, digest, vector in zip(entry.chunks, entry.digests, entry.vectors, strict=True):
+            chunk_id = self._insert_chunk(source_id, entry.document, chunk, digest)
+            self._insert_vector(chunk_id, model, vector.astype("<f4").tobytes())
+            for other, blob in kept.get(digest, ()):
+                self._insert_vector(chunk_id, other, blob)
+        if not entry.chunks:
+            self._lexical_source(source_id, entry.document.title, source.path)
+
+    def _ids_of(self, hash_: str) -> list[int]:
+        return [i for (i,) in self.db.execute("SELECT id FROM fx_vec_source WHERE hash=? AND project=''", (hash_,))]
+
+    def _other_vectors(self, hash_: str, model: str) -> dict[bytes, list[tuple[str, bytes]]]:
+        kept: dict[bytes, list[tuple[str, bytes]]] = {}
+        rows = self.db.execute(
+            "SELECT d.digest, e.model, e.v FROM fx_vec_source s JOIN fx_vec_detail d ON d.source_id=s.id"
+            " JOIN fx_vec_embedding e ON e.chunk_id=d.chunk_id WHERE s.hash=? AND s.project='' AND e.model<>?",
+            (hash_, model),
+        )
+        for digest, other, blob in rows:
+            kept.setdefault(digest, []).append((other, blob))
+        return kept
+
+    def _insert_source(self, document: Document) -> int:
+        s = document.source
+        return self.db.execute(
+            "INSERT INTO fx_vec_source(hash, kind, path, format, title, fingerprint, branch, user, mtime, skipped, notes)"
+            " VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+            (s.hash, s.kind, s.path, document.format, document.title, s.fingerprint, s.branch, s.user, s.mtime,
+             document.skipped, "; ".join(document.notes)),
+        ).lastrowid
+
+    def _insert_chunk(self, source_id: int, document: Document, chunk: Chunk, digest: bytes) -> int:
+        source = document.source
+        chunk_id = self.db.execute(
+            "INSERT INTO fx_vec_chunk(hash, kind, path, seq, text, project) VALUES(?,?,?,?,?,'')",
+            (source.hash, source.kind, source.path, chunk.seq, chunk.text),
+        ).lastrowid
+        a, b = chunk.lines or (None, None)
+        self.db.execute(
+            "INSERT INTO fx_vec_detail VALUES(?,?,?,?,?,?,?,?,?)",
+            (chunk_id, source_id, chunk.title, chunk.symbol, a, b, chunk.user or source.user, chunk.mtime or source.mtime, digest),
+        )
+        self._lexical("", chunk_id, lexical.row(chunk.title, source.path, chunk.symbol, document.format, chunk.text))
+        return chunk_id
+
+    def _insert_vector(self, chunk_id: int, model: str, blob: bytes) -> None:
+        self.db.execute("INSERT INTO fx_vec_embedding VALUES(?,?,?,?)", (chunk_id, model, len(blob) // 4, blob))
+
+    def remove(self, source_ids: Iterable[int]) -> None:
+        """Forget artifacts: chunks, vectors, full-text rows."""
+        for source_id in source_ids:
+            self._unindex(source_id)
+            for table in ("fx_vec_embedding", "fx_vec_chunk"):
+                key = "chunk_id" if table == "fx_vec_embedding" else "id"
+                self.db.execute(
+                    f"DELETE FROM {table} WHERE {key} IN (SELECT chunk_id FROM fx_vec_detail WHERE source_id=?)", (source_id,)
+                )
+            self.db.execute("DELETE FROM fx_vec_detail WHERE source_id=?", (source_id,))
+            self.db.execute("DELETE FROM fx_vec_source WHERE id=?", (source_id,))
+
+    def relocate(self, source_id: int, kind: str, path: str | None, branch: str) -> None:
+        """The same artifact under another name: rows and full-text entries move, vectors stay."""
+        self._unindex(source_id)
+        self.db.execute("UPDATE fx_vec_source SET kind=?, path=?, branch=? WHERE id=?", (kind, path, branch, source_id))
+        self.db.execute(
+            "UPDATE fx_vec_chunk SET kind=?, path=? WHERE id IN (SELECT chunk_id FROM fx_vec_detail WHERE source_id=?)",
+            (kind, path, source_id),
+        )
+        self._index(source_id)
+
+    def _unindex(self, source_id: int) -> None:
+        self._lexical_rows(source_id, "delete")
+
+    def _index(self, source_id: int) -> None:
+        self._lexical_rows(source_id, "")
+
+    def _lexical_rows(self, source_id: int, command: str) -> None:
+        rows = self.db.execute(
+            "SELECT c.id, d.title, c.path, d.symbol, s.format, c.text FROM fx_vec_source s"
+            " JOIN fx_vec_detail d ON d.source_id=s.id JOIN fx_vec_chunk c ON c.id=d.chunk_id WHERE s.id=?",
+            (source_id,),
+        ).fetchall()
+        for chunk_id, *fields in rows:
+            self._lexical(command, chunk_id, lexical.row(*fields))
+        if not rows:
+            found = self.db.execute("SELECT title, path FROM fx_vec_source WHERE id=?", (source_id,)).fetchone()
+            if found:
+                self._lexical_source(source_id, *found, command=command)
+
+    def _lexical_source(self, source_id: int, title: str, path: str | None, command: str = "") -> None:
+        """A document without text is found by its title and path alone, under the row id -source_id."""
+        self._lexical(command, -source_id, lexical.row(title, path, "", "plain", ""))
+
+    def _lexical(self, command: str, rowid: int, columns: tuple[str, str, str, str, str]) -> None:
+        if not self.lexical:
+            return
+        names = "rowid, title, path, symbol, body, parts"
+        if command:
+            self.db.execute(f"INSERT INTO fx_vec_fts(fx_vec_fts, {names}) VALUES(?,?,?,?,?,?,?)", (command, rowid, *columns))
+        else:
+            self.db.execute(f"INSERT INTO fx_vec_fts({names}) VALUES(?,?,?,?,?,?)", (rowid, *columns))
+
+    def _refresh_lexical(self) -> None:
+        """Make the full-text index anew where it was made by another rule."""
+        version = str(lexical.LEXICAL_VERSION)
+        row = self.db.execute("SELECT value FROM fx_vec_mark WHERE name='lexical'").fetchone()
+        if row and row[0] == version:
+            return
+        self.db.execute("INSERT INTO fx_vec_fts(fx_vec_fts) VALUES('delete-all')")
+        for (source_id,) in self.db.execute("SELECT id FROM fx_vec_source").fetchall():
+            self._index(source_id)
+        self.set_mark("lexical", version)
+
+    def forget_words(self) -> None:
+        """Merge the full-text index so that no word of a removed text stays in its segments. It costs a
+        pass over the index, so only what had to go for secrecy pays it."""
+        if self.lexical:
+            self.db.execute("INSERT INTO fx_vec_fts(fx_vec_fts) VALUES('optimize')")
+
+    def set_state(self, model: str, dim: int, checkin: str) -> None:
+        """The one row that says which vectors are searched; vectors of any other model go."""
+        self.db.execute("DELETE FROM fx_vec_state")
+        self.db.execute("INSERT INTO fx_vec_state VALUES(?,?,?)", (model, dim, checkin))
+        self.db.execute("DELETE FROM fx_vec_embedding WHERE model<>?", (model,))
+
+    def set_tips(self, tips: Mapping[str, str]) -> None:
+        """branch -> check-in that files were read from."""
+        self.db.execute("DELETE FROM fx_vec_tip")
+        self.db.executemany("INSERT INTO fx_vec_tip VALUES(?,?)", sorted(tips.items()))
+
+    def set_mark(self, name: str, value: str) -> None:
+        """A bookkeeping value, see Reader.mark."""
+        self.db.execute("INSERT OR REPLACE INTO fx_vec_mark VALUES(?,?)", (name, value))
+
+    def set_setting(self, name: str, value: str | None) -> None:
+        """Store a setting's text, or return it to its default."""
+        if value is None:
+            self.db.execute("DELETE FROM fx_vec_config WHERE name=?", (name,))
+        else:
+            self.db.execute("INSERT OR REPLACE INTO fx_vec_config VALUES(?,?)", (name, value))

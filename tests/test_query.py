@@ -1,0 +1,97 @@
+"""The query language: whatever is typed means something, and nothing typed is an error."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import numpy as np
+import pytest
+
+from vecsearch.errors import UsageError
+from vecsearch.search import vector
+from vecsearch.search.fuse import fold, reciprocal_rank_fusion
+from vecsearch.search.lexical import match_expression
+from vecsearch.search.query import MAX_CHARS, MAX_TERMS, Query, clean, known_kind, parse, whole_number
+from vecsearch.store.reader import Vectors
+
+JAN_2024 = 1704067200  # date -u -d 2024-01-01 +%s
+
+
+@pytest.mark.parametrize(("typed", "expected"), [
+    ("clone a repository", Query(text="clone a repository", terms=("clone", "a", "repository"))),
+    ('"exact phrase" rest', Query(text="exact phrase rest", terms=("rest",), phrases=("exact phrase",))),
+    ("merge -branch", Query(text="merge", terms=("merge",), excluded=("branch",))),
+    ("-branch", Query(text="branch", terms=("branch",))),
+    ("sync*", Query(text="sync", prefixes=("sync",))),
+    ("kind:doc,wiki x", Query(text="x", terms=("x",), kinds=frozenset({"doc", "wiki"}))),
+    ("kind:nonsense x", Query(text="kind:nonsense x", terms=("kind:nonsense", "x"))),
+    ("foo:bar", Query(text="foo:bar", terms=("foo:bar",))),
+    ("c:\\temp", Query(text="c:\\temp", terms=("c:\\temp",))),
+    ("path:src/*.c user:drh x", Query(text="x", terms=("x",), paths=("src/*.c",), user="drh")),
+    ("after:2024 x", Query(text="x", terms=("x",), after=JAN_2024)),
+    ("before:2024-13-45 x", Query(text="before:2024-13-45 x", terms=("before:2024-13-45", "x"))),
+    ("x in:title", Query(text="x", terms=("x",), in_title=True)),
+    ('"unbalanced', Query(text='"unbalanced', terms=('"unbalanced',))),
+    ("project:", Query(text="project:", terms=("project:",))),
+    ("--flag", Query(text="--flag", terms=("--flag",))),
+    ("", Query()),
+])
+def test_parse(typed, expected):
+    assert parse(typed) == expected
+
+
+def test_what_is_cut_is_said():
+    assert parse("word " * 10000).cut and len(parse("word " * 10000).terms) <= MAX_TERMS
+    assert not parse("x" * MAX_CHARS).cut and parse("x" * (MAX_CHARS + 1)).cut
+
+
+@pytest.mark.parametrize(("typed", "cleaned"), [
+    ("a\u0000b", "ab"), ("re\u200bbase", "rebase"), ("\udcff\ud83d", ""), ("שלום", "שלום"), ("a\u202eb", "ab"), (" a \n b ", "a b"),
+])
+def test_clean(typed, cleaned):
+    assert clean(typed) == cleaned
+
+
+@pytest.mark.parametrize("typed", [
+    '"unbalanced', "AND", "NOT NEAR(", "a AND", "*", "-", "foo:bar", "c:\\temp", "backoffice-nodelay", "38.101", "don't", "(",
+    "^x", "{a b}: c", "%", "_", 'a"b', "''", "title : x", "a + b", "NEAR(a b, 3)", "🔥", "検索", 'x"*', "-*", '""', "in:title",
+    "a OR", "\\", "a\u0000b", "--", "C++", "a::b", '"', '-"', "* *", "x -", "-x -y", 'x -"', "in:title -x", "^", "٣",
+])
+def test_every_expression_is_valid_fts5(typed):
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE VIRTUAL TABLE t USING fts5(title, path, symbol, body, parts, tokenize=\"unicode61 tokenchars '_-'\")")
+    expression = match_expression(parse(typed))
+    if expression:
+        db.execute("SELECT 1 FROM t WHERE t MATCH ?", (expression,)).fetchall()
+    db.close()
+
+
+@pytest.mark.parametrize("text", ["-1", "0", "101", "abc", "1e3", "", " 5", "٣", "99999999999"])
+def test_k_out_of_range_names_the_range(text):
+    with pytest.raises(UsageError, match="from 1 to 100"):
+        whole_number("k", text, 1, 100)
+
+
+def test_unknown_kind_lists_the_kinds():
+    with pytest.raises(UsageError, match='no kind "docs"; kinds are: api, checkin, code, doc'):
+        known_kind("docs")
+
+
+def vectors(matrix: np.ndarray) -> Vectors:
+    n = len(matrix)
+    return Vectors(np.arange(10, 10 + n), np.zeros(n, np.uint8), ("doc",), matrix.astype(np.float32))
+
+
+def test_scan_is_exact_and_ties_go_by_id():
+    matrix = np.array([[1, 0], [0.6, 0.8], [0.6, 0.8], [0, 1], [0.6, 0.8]])
+    query = np.array([1, 0], np.float32)
+    assert vector.scan(vectors(matrix), query, 3) == [(10, 1.0), (11, pytest.approx(0.6)), (12, pytest.approx(0.6))]
+    allowed = np.array([False, False, True, True, True])
+    assert [i for i, _ in vector.scan(vectors(matrix), query, 2, allowed)] == [12, 14]
+    assert vector.scan(vectors(matrix[:0]), query, 3) == []
+
+
+def test_fusion_by_hand():
+    # 1/61 + 1/62 for 7; 1/61 for 8 and 1/62 for 9; 8 before 9.
+    assert reciprocal_rank_fusion({"semantic": [7, 9], "keyword": [8, 7]}) == [7, 8, 9]
+    assert fold([1, 2, 3, 4], lambda i: "same" if i < 4 else "other") == [1, 2, 4]

@@ -1,0 +1,119 @@
+"""Code: one chunk per definition; small neighbours are packed together, large ones cut inside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from .definitions import Definition, find
+from .rows import Limits, Piece, Rows, pack
+
+#: Smaller definitions are packed together; what is smaller than a crumb goes with any neighbour.
+SMALL, CRUMB = 400, 120
+
+#: Files that hold data even if they have structure.
+DATA = frozenset({"json", "csv", "tsv", "xml", "svg", "yaml", "toml", "ini", "properties", "lock"})
+
+#: A file is minified if more than half of its rows are cut from longer lines.
+_MINIFIED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Rows start..end-1 that should stay together; `scope` is the definition they stand in."""
+
+    start: int
+    end: int
+    symbol: str
+    scope: str
+    defines: bool
+
+
+def symbols(language: str, text: str) -> list[str]:
+    """The names that a piece of code defines, qualified as far as the piece shows it."""
+    found = (name for definition in find(language, text.split("\n")) for name in definition.names())
+    return list(dict.fromkeys(name for name in found if name))
+
+
+def code_pieces(language: str, rows: Rows, limits: Limits, most_of_data: int) -> Iterator[Piece]:
+    """The pieces of a source file; of data, which has no definitions, the first few only."""
+    definitions = [] if _is_minified(rows) else find(language, rows.text)
+    cost = _cut_costs(rows)
+    found = _pieces(rows, definitions, cost, limits)
+    data = language in DATA or not definitions
+    return islice(found, most_of_data) if data else found
+
+
+def _is_minified(rows: Rows) -> bool:
+    cut = sum(a == b for a, b in zip(rows.line, rows.line[1:], strict=False))
+    return cut > _MINIFIED * len(rows)
+
+
+def _pieces(rows: Rows, definitions: list[Definition], cost: Sequence[float], limits: Limits) -> Iterator[Piece]:
+    units = _units(rows, definitions, 0, len(rows), "", limits)
+    for unit in _packed(rows, units, limits):
+        for first, end in pack(rows, cost, *rows.trim(unit.start, unit.end), limits):
+            yield Piece(first, end, symbol=unit.symbol)
+
+
+def _units(rows: Rows, definitions: list[Definition], first: int, end: int, scope: str, limits: Limits) -> Iterator[Unit]:
+    """Rows first..end-1 as definitions and what lies between them, in order."""
+    for definition in definitions:
+        if first < definition.start:
+            yield Unit(first, definition.start, scope, scope, False)
+        if rows.size(definition.start, definition.end) > limits.ceiling and definition.inner:
+            yield from _units(rows, definition.inner, definition.start, definition.end, definition.name, limits)
+        else:
+            yield Unit(definition.start, definition.end, definition.name, scope, True)
+        first = definition.end
+    if first < end:
+        yield Unit(first, end, scope, scope, False)
+
+
+def _packed(rows: Rows, units: Iterator[Unit], limits: Limits) -> Iterator[Unit]:
+    current: Unit | None = None
+    for unit in units:
+        if rows.trim(unit.start, unit.end)[0] == unit.end:
+            continue
+        if current is None:
+            current = unit
+        elif _belong_together(rows, current, unit, limits):
+            current = _join(current, unit)
+        else:
+            yield current
+            current = unit
+    if current is not None:
+        yield current
+
+
+def _belong_together(rows: Rows, a: Unit, b: Unit, limits: Limits) -> bool:
+    """Small ones up to the aim; a crumb, such as a lone brace, as long as there is room at all."""
+    total = rows.size(a.start, b.end)
+    size_a, size_b = rows.size(a.start, a.end), rows.size(b.start, b.end)
+    if min(size_a, size_b) < CRUMB:
+        return total <= limits.ceiling
+    return a.scope == b.scope and size_b < SMALL and total <= limits.aim
+
+
+def _join(a: Unit, b: Unit) -> Unit:
+    """Named after the first definition in it."""
+    named = a if a.defines or not b.defines else b
+    return Unit(a.start, b.end, named.symbol or b.symbol, a.scope, a.defines or b.defines)
+
+
+def _cut_costs(rows: Rows) -> Sequence[float]:
+    """A cut is good before a shallow line after a blank one, bad before what closes a block."""
+    cost: list[float] = []
+    blank = True
+    for row in rows.text:
+        bare = row.lstrip()
+        if not bare:
+            cost.append(20)
+        else:
+            depth = min(len(row) - len(bare), 40) * (4 if row[0] == "\t" else 1)
+            closes = bare[0] in "})]>" or bare.startswith(("end", "else"))
+            cost.append(depth + (0 if blank else 6) + (8 if closes else 0))
+        blank = not bare
+    return [*cost, 0]

@@ -1,0 +1,60 @@
+"""The house keeps its shape: each module imports only from floors below its own (docs/decisions.md)."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import vecsearch
+
+ROOT = Path(vecsearch.__file__).parent
+
+#: First match wins. A module may import floors below its own, and its own folder.
+FLOORS = [
+    ("cli", 5), ("cgi", 5), ("worker", 5), ("mcp", 5), ("agents", 5),
+    ("web", 4), ("evaluate", 4), ("watch", 4), ("doctor", 4), ("status", 4), ("install", 4), ("present", 4),
+    ("peers", 3.5), ("index", 3), ("transfer", 3), ("search/run", 3), ("search", 2.5), ("chunk", 2),
+    ("fossil", 1), ("store", 1), ("embed", 1),
+    ("plain", 0), ("terms", 0), ("types", 0), ("errors", 0), ("config", 0), ("__init__", 0),
+]
+
+
+def floor(module: str) -> float:
+    for prefix, number in FLOORS:
+        if module == prefix or module.startswith(f"{prefix}/"):
+            return number
+    raise AssertionError(f"{module} has no floor: put it into FLOORS")
+
+
+def imports(path: Path) -> set[str]:
+    """Modules of the package that a file imports at any depth, as paths below the package."""
+    here = path.relative_to(ROOT).with_suffix("")
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = here.parts[: len(here.parts) - node.level]
+            start = "/".join([*base, *(node.module or "").split(".")]).strip("/")
+            for name in node.names:
+                deeper = f"{start}/{name.name}".strip("/")
+                found.add(deeper if (ROOT / f"{deeper}.py").exists() or (ROOT / deeper).is_dir() else start or "__init__")
+    return found
+
+
+def test_imports_point_down():
+    upward = []
+    for path in sorted(ROOT.rglob("*.py")):
+        me = str(path.relative_to(ROOT).with_suffix("")).removesuffix("/__init__")
+        if me.startswith("ext/"):
+            continue
+        for other in imports(path):
+            same_folder = "/" in me and other.split("/")[0] == me.split("/")[0]
+            if not same_folder and me.split("/")[0] != other and floor(other) >= floor(me):
+                upward.append(f"{me} -> {other}")
+    assert upward == []
+
+
+def test_the_leaves_and_the_hash_provider_need_no_network_library():
+    code = "import sys, vecsearch.search.run, vecsearch.embed.hashing; print('requests' in sys.modules, 'flask' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == ["False", "False"]

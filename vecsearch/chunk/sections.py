@@ -53,12 +53,12 @@ def _with_title(trail: tuple[str, ...], title: str) -> tuple[str, ...]:
 
 def _sections(rows: Rows, outline: Outline) -> Iterator[Section]:
     headings = outline.headings
-    ends = [heading.start for heading in headings[1:]] + [len(rows)]
+    ends = [*(heading.start for heading in headings[1:]), len(rows)]
     if not headings or headings[0].start > 0:
         first = headings[0].start if headings else len(rows)
         yield Section(0, first, (), rows.size(0, first))
     path: list[Heading] = []
-    for heading, end in zip(headings, ends, strict=True):
+    for heading, end in zip(headings, ends, strict=False):
         while path and path[-1].level >= heading.level:
             path.pop()
         path.append(heading)

@@ -1,0 +1,170 @@
+"""Files at the tips: documentation, code, instructions for agents, manifests of media."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ...config import Settings
+from ...errors import ArtifactError
+from ...types import Document, Source
+from .. import artifact, repository
+from ..checkin_files import files_of
+from ..decode import decode
+from . import languages, second_hand
+from .facts import fingerprint, unix_seconds
+
+KINDS = ("instruction", "media", "doc", "code")
+
+#: A file without an ending is opened to see its `#!` line; no script is longer than this.
+_LONGEST_SCRIPT = 1 << 20
+#: `mlink.mperm` of a symbolic link (PERM_LNK in src/manifest.c).
+_PERM_LINK = 2
+
+_MARKUP = {"md": "markdown", "markdown": "markdown", "mdc": "markdown", "wiki": "wiki", "rst": "rst", "adoc": "asciidoc",
+           "asciidoc": "asciidoc", "html": "html", "htm": "html", **{str(n): "man" for n in range(1, 10)}}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file that may be shown, and what it is."""
+
+    kind: str
+    format: str
+    path: str
+    hash: str
+    rid: int
+    tip: repository.Tip
+
+
+def sources(db: sqlite3.Connection, settings: Settings, kind: str) -> Iterator[Source]:
+    """Doc, code or instruction files, by path; each artifact once."""
+    yield from sources_of(db, [file for file in found(db, settings) if file.kind == kind])
+
+
+def sources_of(db: sqlite3.Connection, files: list[Found]) -> Iterator[Source]:
+    """The sources of these files, each artifact once, under its smallest path."""
+    origin = introduced(db, [file.rid for file in files])
+    seen: set[str] = set()
+    for file in files:
+        if file.hash not in seen:
+            seen.add(file.hash)
+            user, mtime = origin.get(file.rid, ("", 0))
+            mark = fingerprint(file.kind, file.format, user, mtime)
+            yield Source(file.kind, file.hash, file.path, mark, file.rid, file.tip.branch, user, mtime)
+
+
+def found(db: sqlite3.Connection, settings: Settings) -> list[Found]:
+    """Every file at the tips that is of some kind, by path. Raises ArtifactError if the manifest of a
+    tip cannot be read: nothing can be said about its files then."""
+    kind_of = classifier(settings)
+    files = []
+    for tip in repository.tips(db, settings):
+        listed = files_of(db, tip.rid)
+        rows = _public(db, {entry.hash for entry in listed.values()})
+        for path, entry in listed.items():
+            if entry.hash in rows:
+                rid, size = rows[entry.hash]
+                kind, format = kind_of(path)
+                if not kind and languages.may_have_shebang(path) and "code" in tip.kinds and size <= _LONGEST_SCRIPT:
+                    kind, format = _by_content(db, rid)
+                if kind in tip.kinds:
+                    files.append(Found(kind, format, path, entry.hash, rid, tip))
+    return sorted(files, key=lambda file: file.path)
+
+
+def introduced(db: sqlite3.Connection, rids: list[int]) -> dict[int, tuple[str, int]]:
+    """(user, time) of the first public check-in that brought each of these artifacts."""
+    rows = db.execute(
+        """SELECT m.fid, coalesce(e.euser, e.user, ''), min(e.mtime)
+           FROM json_each(?) j JOIN mlink m ON m.fid=j.value JOIN event e ON e.objid=m.mid
+           WHERE m.mid NOT IN (SELECT rid FROM private) GROUP BY m.fid""", (json.dumps(rids),))
+    return {rid: (user, unix_seconds(mtime)) for rid, user, mtime in rows}
+
+
+def _public(db: sqlite3.Connection, hashes: set[str]) -> dict[str, tuple[int, int]]:
+    """(rid, size) of those that are here and that everybody may find."""
+    rows = db.execute(
+        f"""SELECT b.uuid, b.rid, b.size FROM json_each(?) j JOIN blob b ON b.uuid=j.value
+            WHERE b.size>=0 AND NOT {repository.withheld(db)} AND b.rid NOT IN ({repository.HIDDEN})""",
+        (json.dumps(sorted(hashes)),))
+    return {hash_: (rid, size) for hash_, rid, size in rows}
+
+
+def _by_content(db: sqlite3.Connection, rid: int) -> tuple[str, str]:
+    try:
+        language = languages.shebang_language(artifact.read(db, rid))
+    except ArtifactError:  # kept, so that the run names it when it is read for its text
+        return "code", "text"
+    return ("code", language) if language else ("", "")
+
+
+def classifier(settings: Settings) -> Callable[[str], tuple[str, str]]:
+    """path -> (kind, format), both "" for a file that is not indexed.
+
+    A pattern with a slash is held against the whole path, one without against the name in any
+    folder; `*` also crosses slashes, as in Fossil's own globs; case makes no difference.
+    """
+    ignored, instruction, media, doc, code = (
+        matcher(settings[f"{name}-glob"]) for name in ("ignore", "instruction", "media", "doc", "code"))
+
+    def kind_of(path: str) -> tuple[str, str]:
+        language = languages.language(path)
+        if ignored(path):
+            return "", ""
+        if instruction(path):
+            return "instruction", _markup(path) or language or "markdown"
+        if media(path):
+            return "media", "json"
+        if second_hand.is_lock_file(path):
+            return "code", "text"
+        named = path.rpartition("/")[2].lower() in languages.BY_NAME
+        if doc(path) and not named:
+            # Texts below media/ are transcripts: they are found as their manifests.
+            return ("", "") if path.startswith("media/") else ("doc", _markup(path) or "plain")
+        return ("code", language or "text") if language or code(path) else ("", "")
+
+    return kind_of
+
+
+def matcher(globs: tuple[str, ...]) -> Callable[[str], bool]:
+    """Whether a path matches any of the patterns."""
+    whole = _regex([glob for glob in globs if "/" in glob])
+    names = _regex([glob for glob in globs if "/" not in glob])
+    return lambda path: bool(whole.fullmatch(path) or names.fullmatch(path.rpartition("/")[2]))
+
+
+def _regex(globs: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(fnmatch.translate(glob) for glob in globs) or r"(?!)", re.I)
+
+
+def _markup(path: str) -> str:
+    return _MARKUP.get(path.rpartition("/")[2].lower().rpartition(".")[2], "")
+
+
+def document(db: sqlite3.Connection, settings: Settings, source: Source) -> Document:
+    """The text of a file, or why it has none. Raises ArtifactError."""
+    path = source.path or ""
+    _, format = classifier(settings)(path)
+    if second_hand.is_lock_file(path):
+        return Document(source, path, format, skipped="lock file")
+    if _is_link(db, source.rid):
+        return Document(source, path, format, skipped="symbolic link")
+    content = artifact.read(db, source.rid)
+    decoded = decode(content, settings["max-file-kb"] << 10)
+    if not format or format == "text":
+        format = languages.shebang_language(content) or "text"
+    elif format == "man" and not decoded.text.lstrip("\n").startswith((".", "'")):
+        format = "plain"
+    notes = decoded.notes + second_hand.notes(path, decoded.text, source.kind == "code")
+    return Document(source, path, format, decoded.text, skipped=decoded.skipped, notes=notes)
+
+
+def _is_link(db: sqlite3.Connection, rid: int) -> bool:
+    """Its content is then the name of another file, which may even lie outside."""
+    row = db.execute("SELECT min(mperm) FROM mlink WHERE fid=?", (rid,)).fetchone()
+    return row[0] == _PERM_LINK

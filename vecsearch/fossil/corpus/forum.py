@@ -1,0 +1,102 @@
+"""Forum posts: the current version of each, under the title of its thread.
+
+Versions of a post are chained by `forumpost.fprev`; `froot` is the first version of the thread's
+first post, `firt` is NULL for all its versions. An edit with an empty text deletes (src/forum.c).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ...config import Settings
+from ...types import Document, Passage, Source
+from ..decode import decode
+from ..repository import HIDDEN, has_table, withheld
+from .facts import cards, fingerprint, unix_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A row of `forumpost`; `shown` is false while it waits for a moderator or is withheld."""
+
+    rid: int
+    root: int
+    previous: int | None
+    mtime: float
+    hash: str
+    user: str
+    label: str
+    shown: bool
+    hidden: bool
+
+
+def sources(db: sqlite3.Connection, settings: Settings, kind: str = "forum") -> Iterator[Source]:
+    """The posts that stand now, thread by thread."""
+    if not has_table(db, "forumpost"):
+        return
+    posts = _posts(_versions(db))
+    for first, versions in sorted(posts.items()):
+        now = _current(versions)
+        if now is None or any(v.hidden for v in versions) or _is_deleted(db, now):
+            continue
+        opening = _current(posts.get(now.root, []))
+        user, seconds = _author(versions, first) or now.user, unix_seconds(now.mtime)
+        mark = fingerprint(user, seconds, opening.hash if opening else "")
+        yield Source("forum", now.hash, None, mark, now.rid, user=user, mtime=seconds)
+
+
+def _versions(db: sqlite3.Connection, root: int | None = None) -> Iterator[_Version]:
+    """All versions of all posts, or those of the opening post of one thread."""
+    where = "WHERE f.froot=? AND f.firt IS NULL" if root is not None else ""
+    rows = db.execute(
+        f"""SELECT f.fpid, f.froot, f.fprev, f.fmtime, b.uuid, coalesce(e.euser, e.user, ''), coalesce(e.comment, ''),
+                   b.size>=0 AND NOT {withheld(db)}, b.rid IN ({HIDDEN})
+            FROM forumpost f JOIN blob b ON b.rid=f.fpid LEFT JOIN event e ON e.objid=f.fpid {where}
+            ORDER BY f.fmtime, f.fpid""", (root,) if root is not None else ())
+    return (_Version(*row) for row in rows)
+
+
+def _posts(versions: Iterable[_Version]) -> dict[int, list[_Version]]:
+    """First version's rid -> all versions, the oldest first."""
+    by_rid = {version.rid: version for version in versions}
+    posts: dict[int, list[_Version]] = {}
+    for version in by_rid.values():
+        first, steps = version, 0
+        while first.previous in by_rid and steps < len(by_rid):
+            first, steps = by_rid[first.previous], steps + 1
+        posts.setdefault(first.rid, []).append(version)
+    return posts
+
+
+def _current(versions: list[_Version]) -> _Version | None:
+    return next((version for version in reversed(versions) if version.shown), None)
+
+
+def _author(versions: list[_Version], first: int) -> str:
+    """Who wrote the post, whoever edited it last."""
+    return next((version.user for version in versions if version.rid == first), "")
+
+
+def _is_deleted(db: sqlite3.Connection, version: _Version) -> bool:
+    """The label of the event says so, or may say it for another version's sake: then the text decides."""
+    if version.label.startswith("Delete reply:") or version.label.endswith("(Deleted)"):
+        return not cards(db, version.rid).text.strip()
+    return False
+
+
+def document(db: sqlite3.Connection, settings: Settings, source: Source) -> Document:
+    """One passage: the post. Raises ArtifactError."""
+    post = cards(db, source.rid)
+    title = _thread_title(db, source.rid) or post.title or "(no title)"
+    decoded = decode(post.text, settings["max-file-kb"] << 10)
+    passages = (Passage(decoded.text, title, source.user, source.mtime),) if decoded.text else ()
+    return Document(source, title, "passages", passages=passages, skipped=decoded.skipped, notes=decoded.notes)
+
+
+def _thread_title(db: sqlite3.Connection, rid: int) -> str:
+    """From the thread's opening post as it stands; the events' labels already show pending edits."""
+    row = db.execute("SELECT froot FROM forumpost WHERE fpid=?", (rid,)).fetchone()
+    opening = _current(list(_versions(db, row[0]))) if row else None
+    return cards(db, opening.rid).title.strip() if opening else ""

@@ -49,8 +49,7 @@ def test_imports_point_down():
         if me.startswith("ext/"):
             continue
         for other in imports(path):
-            same_folder = "/" in me and other.split("/")[0] == me.split("/")[0]
-            if not same_folder and me.split("/")[0] != other and floor(other) >= floor(me):
+            if other.split("/")[0] != me.split("/")[0] and floor(other) >= floor(me):
                 upward.append(f"{me} -> {other}")
     assert upward == []
 

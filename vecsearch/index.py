@@ -18,7 +18,7 @@ from . import chunk as chunking
 from .config import Settings
 from .errors import ArtifactError, StoreError
 from .fossil import corpus
-from .fossil.repository import change_mark, open_readonly, tips
+from .fossil.repository import change_mark, lenient_text, open_readonly, tips
 from .store import connection, schema
 from .store.reader import Reader
 from .store.writer import Entry, Writer
@@ -69,6 +69,7 @@ def index(path: Path, embedder: Callable[[Settings], Embedder], *, rebuild: bool
     was stored before the fault stays."""
     open_readonly(path).close()
     db = connection.open_writable(path)
+    db.text_factory = lenient_text
     try:
         return _Run(db, embedder, rebuild, progress).go()
     except sqlite3.Error as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,17 @@ def create_app(repository_path: str) -> Flask:
     app.register_error_handler(sqlite3.Error, _database_failed)
     app.register_error_handler(HTTPException, _http_failed)
     app.register_error_handler(Exception, _broken)
+    app.wsgi_app = _with_path(app.wsgi_app)
     return app
+
+
+def _with_path(wsgi: Callable) -> Callable:
+    """`/ext/search` arrives with an empty PATH_INFO, which Flask would redirect to `/ext/search/`."""
+
+    def call(environ: dict[str, Any], start_response: Callable) -> Any:
+        return wsgi({**environ, "PATH_INFO": environ.get("PATH_INFO") or "/"}, start_response)
+
+    return call
 
 
 @pages.get("/")

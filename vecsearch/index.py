@@ -20,6 +20,7 @@ from .errors import ArtifactError, StoreError
 from .fossil import corpus
 from .fossil.repository import change_mark, lenient_text, open_readonly, tips
 from .store import connection, schema
+from .store.lexical import LEXICAL_VERSION
 from .store.reader import Reader
 from .store.writer import Entry, Writer
 from .types import Chunk, Document, Embedder, Source
@@ -229,5 +230,5 @@ def _rules_mark(settings: Settings) -> str:
 
 def _run_mark(change: str, settings: Settings, model: str) -> str:
     """Changes whenever a run could find something to do: content, settings, code or model."""
-    facts = repr((change, sorted(settings.items()), chunking.CHUNKER_VERSION, model))
+    facts = repr((change, sorted(settings.items()), chunking.CHUNKER_VERSION, LEXICAL_VERSION, model))
     return hashlib.blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -3,16 +3,22 @@ removed by giving the very text that went in: both ways use this one function.""
 
 from __future__ import annotations
 
+from ..chunk import symbols
 from ..plain import plain
 from ..terms import all_parts, indexable
 
 #: A change of what `row` gives makes the full-text index anew; see Writer.refresh_lexical.
-LEXICAL_VERSION = 1
+LEXICAL_VERSION = 2
 
 
 def row(title: str, path: str | None, symbol: str, format: str, text: str) -> tuple[str, str, str, str, str]:
-    """The columns title, path, symbol, body, parts of fx_vec_fts."""
+    """The columns title, path, symbol, body, parts of fx_vec_fts.
+
+    `symbol` holds every name that the chunk defines, whole and in parts: who asks for "retry back
+    off" means the function `retryBackoff` before any text that calls it.
+    """
     body = plain(format, text)
     where = (path or "").replace("/", " ").replace(".", " ")
-    pieces = all_parts(f"{title} {path or ''} {symbol} {body}")
-    return indexable(title), indexable(where), indexable(symbol), indexable(body), pieces
+    names = " ".join(dict.fromkeys([symbol, *symbols(format, text)]))
+    return (indexable(title), indexable(f"{where} {all_parts(where)}"), indexable(f"{names} {all_parts(names)}"),
+            indexable(body), all_parts(f"{title} {body}"))

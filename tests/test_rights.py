@@ -15,12 +15,15 @@ READ = {"doc", "code", "instruction", "media", "checkin"}
 QUERY = "restore backup disk version release block ext4 Büro"
 
 
-def add_user(path: Path, login: str, cap: str) -> None:
-    """With a password as Fossil stores one that an administrator typed into the database: in clear."""
-    db = sqlite3.connect(path)
-    db.execute("INSERT INTO user(login, pw, cap) VALUES(?, 'secret', ?)", (login, cap))
-    db.commit()
-    db.close()
+@pytest.fixture
+def add_user(fossil):
+    """As an administrator does; the password is "secret"."""
+
+    def add(path: Path, login: str, cap: str) -> None:
+        fossil("user", "new", login, "", "secret", "-R", path)
+        fossil("user", "capabilities", login, cap, "-R", path)
+
+    return add
 
 
 def kinds_seen(server: FossilServer) -> set[str]:
@@ -75,7 +78,7 @@ def test_a_name_from_the_servers_environment_gives_nothing(indexed, extroot):  #
             assert {hit["kind"] for hit in json.loads(body)["hits"]} <= {"wiki"}
 
 
-def test_after_a_login_the_users_own_rights(indexed, extroot):  # noqa: F811
+def test_after_a_login_the_users_own_rights(indexed, extroot, add_user):  # noqa: F811
     set_caps(indexed, nobody="", anonymous="2", reader="", developer="r")
     add_user(indexed, "bob", "jv")
     with FossilServer(indexed, extroot) as server:
@@ -84,7 +87,7 @@ def test_after_a_login_the_users_own_rights(indexed, extroot):  # noqa: F811
         assert kinds_seen(server) == {"wiki", "ticket", "forum"}
 
 
-def test_an_administrator_who_logs_in_sees_everything(indexed, extroot):  # noqa: F811
+def test_an_administrator_who_logs_in_sees_everything(indexed, extroot, add_user):  # noqa: F811
     set_caps(indexed, nobody="", anonymous="")
     add_user(indexed, "root", "s")
     with FossilServer(indexed, extroot) as server:

@@ -39,6 +39,9 @@ SETTINGS: dict[str, Setting] = {
     "max-file-kb": Setting(1024, "Of a larger file only the first so many kilobytes are indexed.", 16, 65536),
     "max-data-chunks": Setting(40, "Chunks kept of a file without any definition, such as a data file.", 1, 100000),
     "chunk-chars": Setting(1400, "Aim for the length of a chunk, in characters.", 200, 8000),
+    "publish": Setting(
+        "auto", "What goes into unversioned files, which anyone can read: public is what needs no login; auto the same,"
+        " unless the files came from another repository.", choices=("auto", "public", "all", "none")),
     "provider": Setting("hash", "Where embeddings come from.", choices=("builtin", "ollama", "openai", "hash")),
     "provider-url": Setting("", "Base URL of the provider; empty: its usual one."),
     "provider-model": Setting("", "Model asked of the provider; empty: its usual one."),

@@ -19,6 +19,7 @@ from .config import Settings
 from .errors import ArtifactError, StoreError
 from .fossil import corpus
 from .fossil.repository import change_mark, lenient_text, open_readonly, tips
+from .publish import Publisher
 from .store import connection, schema
 from .store.lexical import LEXICAL_VERSION
 from .store.reader import Reader
@@ -72,15 +73,15 @@ def index(path: Path, embedder: Callable[[Settings], Embedder], *, rebuild: bool
     db = connection.open_writable(path)
     db.text_factory = lenient_text
     try:
-        return _Run(db, embedder, rebuild, progress).go()
+        return Run(db, embedder, rebuild, progress).go()
     except sqlite3.Error as error:
         raise connection.explain(path, error) from error
     finally:
         db.close()
 
 
-class _Run:
-    """One run over one repository."""
+class Run:
+    """One run over one repository. transfer.py has another source of vectors for the same run."""
 
     def __init__(self, db: sqlite3.Connection, embedder: Callable[[Settings], Embedder], rebuild: bool, progress: Progress):
         self.db, self.rebuild, self.progress = db, rebuild, progress
@@ -91,7 +92,8 @@ class _Run:
     def go(self) -> Report:
         self.change = change_mark(self.db)
         self.rules = _rules_mark(self.settings)
-        mark = _run_mark(self.change, self.settings, self.embedder.model)
+        self.publisher = Publisher(self.db, self.settings, self.embedder)
+        mark = _run_mark(self.change, self.settings, self.embedder.model, self.publisher)
         if not self.rebuild and self._is_current(mark):
             self.report.unchanged = True
             return self.report
@@ -99,6 +101,7 @@ class _Run:
             if self.rebuild and not self._readable():
                 schema.drop(self.db)
             self.writer = Writer(self.db)
+            self.publisher.begin()
         self._update()
         self._finish(mark)
         return self.report
@@ -138,8 +141,8 @@ class _Run:
         with connection.transaction(self.db):
             for source in moved:
                 self.writer.relocate(known[source.hash][0], source.kind, source.path, source.branch)
-            gone = [facts[0] for hash_, facts in known.items() if hash_ not in wanted]
-            self.writer.remove(gone)
+            gone = [hash_ for hash_ in known if hash_ not in wanted]
+            self._remove(known, gone)
         self.report.moved, self.report.removed = len(moved), self.report.removed + len(gone)
 
     def _is_new(self, facts: tuple | None, source: Source) -> bool:
@@ -153,12 +156,22 @@ class _Run:
         if not forbidden:
             return
         with connection.transaction(self.db):
-            self.writer.remove(known[hash_][0] for hash_ in forbidden)
+            self._remove(known, forbidden)
             self.writer.forget_words()
+            self.publisher.finish(Reader(self.db).tips(), self._previous_checkin())
         self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.report.removed += len(forbidden)
         for hash_ in forbidden:
             del known[hash_]
+
+    def _remove(self, known: dict, hashes: list[str]) -> None:
+        """Out of the tables and out of the files that travel, in the caller's transaction."""
+        self.writer.remove(known[hash_][0] for hash_ in hashes)
+        self.publisher.withdraw((known[hash_][1], hash_) for hash_ in hashes)
+
+    def _previous_checkin(self) -> str:
+        row = self.db.execute("SELECT last_ckout FROM fx_vec_state").fetchone()
+        return row[0] or "" if row else ""
 
     def _chunked(self, sources: Iterable[Source]) -> Iterator[tuple[Document, list[Chunk]]]:
         """No artifact stops a run: one that cannot be read is named and tried again next time."""
@@ -180,12 +193,12 @@ class _Run:
             batch.append(item)
             size += len(item[1])
             if size >= BATCH_CHUNKS or len(batch) >= BATCH_ARTIFACTS:
-                yield self._embed(batch)
+                yield self.entries(batch)
                 batch, size = [], 0
         if batch:
-            yield self._embed(batch)
+            yield self.entries(batch)
 
-    def _embed(self, batch: list[tuple[Document, list[Chunk]]]) -> list[Entry]:
+    def entries(self, batch: list[tuple[Document, list[Chunk]]]) -> list[Entry]:
         """Vectors for a batch; a text that was embedded before, wherever it stood, is not embedded again."""
         texts = [chunking.embedding_text(d.source.path, c, d.format) for d, chunks in batch for c in chunks]
         digests = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
@@ -207,6 +220,7 @@ class _Run:
         with connection.transaction(self.db):
             for entry in entries:
                 self.writer.put(entry, self.embedder.model)
+            self.publisher.put(entry.document.source for entry in entries)
         self.report.artifacts += len(entries)
         self.report.chunks += sum(len(entry.chunks) for entry in entries)
 
@@ -220,6 +234,7 @@ class _Run:
             self.writer.set_mark("change", self.change)
             self.writer.set_mark("rules", self.rules)
             self.writer.set_mark("run", "" if self.report.failed else mark)
+            self.publisher.finish({tip.branch: tip.hash for tip in found}, checkin)
         self.report.checkin = checkin
 
 
@@ -228,7 +243,7 @@ def _rules_mark(settings: Settings) -> str:
     return repr((chunking.CHUNKER_VERSION, settings["chunk-chars"], settings["max-data-chunks"], settings["max-file-kb"]))
 
 
-def _run_mark(change: str, settings: Settings, model: str) -> str:
-    """Changes whenever a run could find something to do: content, settings, code or model."""
-    facts = repr((change, sorted(settings.items()), chunking.CHUNKER_VERSION, LEXICAL_VERSION, model))
+def _run_mark(change: str, settings: Settings, model: str, publisher: Publisher) -> str:
+    """Changes whenever a run could find something to do: content, settings, code, model, readers."""
+    facts = repr((change, sorted(settings.items()), chunking.CHUNKER_VERSION, LEXICAL_VERSION, model, sorted(publisher.kinds), publisher.silent))
     return hashlib.blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

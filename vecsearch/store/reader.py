@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..config import Settings, default_settings, from_rows
-from ..errors import NoIndexError, StoreError
+from ..errors import NoIndexError, StoreError, UsageError
 from . import schema
 
 
@@ -64,7 +64,10 @@ class Reader:
         """The repository's settings; defaults where there is no row."""
         if "fx_vec_config" not in self.tables:
             return default_settings()
-        return from_rows(dict(self.db.execute("SELECT name, value FROM fx_vec_config")))
+        try:
+            return from_rows(dict(self.db.execute("SELECT name, value FROM fx_vec_config")))
+        except UsageError as error:
+            raise StoreError(f"a stored setting is wrong: {error}") from error
 
     def state(self) -> State:
         """Raises NoIndexError where there is none, StoreError where the tables are foreign."""
@@ -167,7 +170,8 @@ class Reader:
         for row in self.db.execute(sql, ids):
             title, symbol, a, b, user, mtime, branch, fmt = row[7:]
             lines = (a, b) if a else None
-            yield StoredChunk(*row[:7], title or "", symbol or "", lines, user or "", mtime or 0, branch or "", fmt or "plain")
+            seq = row[4] & 0xFFFF  # above stands the number of the peer, see exchange.PEER_SHIFT
+            yield StoredChunk(*row[:4], seq, *row[5:7], title or "", symbol or "", lines, user or "", mtime or 0, branch or "", fmt or "plain")
 
     def _source_rows(self, ids: Sequence[int]) -> Iterator[StoredChunk]:
         if not ids:

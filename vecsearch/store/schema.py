@@ -69,6 +69,16 @@ DERIVED = {
   mtime INTEGER NOT NULL,
   digest BLOB NOT NULL
 )""",
+    # Another repository whose index was taken in; its artifacts have its name as project.
+    "fx_vec_peer": """CREATE TABLE fx_vec_peer(
+  number INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  location TEXT NOT NULL,
+  base_url TEXT NOT NULL,
+  trusted INTEGER NOT NULL,
+  checkin TEXT NOT NULL,
+  tips TEXT NOT NULL
+)""",
     "fx_vec_tip": "CREATE TABLE fx_vec_tip(branch TEXT PRIMARY KEY, ci TEXT NOT NULL) WITHOUT ROWID",
     "fx_vec_config": "CREATE TABLE fx_vec_config(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "fx_vec_mark": "CREATE TABLE fx_vec_mark(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",

@@ -32,52 +32,52 @@ class Writer:
         if self.lexical:
             self._refresh_lexical()
 
-    def put(self, entry: Entry, model: str) -> None:
+    def put(self, entry: Entry, model: str, project: str = "") -> None:
         """Store a document in place of whatever the index knew of the same artifact. Vectors of other
         models are kept for chunks that did not change, so that a rebuild never leaves a gap."""
         source = entry.document.source
-        kept = self._other_vectors(source.hash, model)
-        self.remove(self._ids_of(source.hash))
+        kept = self._other_vectors(source.hash, model, project)
+        self.remove(self._ids_of(source.hash, project))
         self.db.execute("DELETE FROM fx_vec_embedding WHERE chunk_id IN"
-                        " (SELECT id FROM fx_vec_chunk WHERE hash=? AND coalesce(project,'')='')", (source.hash,))
-        self.db.execute("DELETE FROM fx_vec_chunk WHERE hash=? AND coalesce(project,'')=''", (source.hash,))
-        source_id = self._insert_source(entry.document)
+                        " (SELECT id FROM fx_vec_chunk WHERE hash=? AND coalesce(project,'')=?)", (source.hash, project))
+        self.db.execute("DELETE FROM fx_vec_chunk WHERE hash=? AND coalesce(project,'')=?", (source.hash, project))
+        source_id = self._insert_source(entry.document, project)
         for chunk, digest, vector in zip(entry.chunks, entry.digests, entry.vectors, strict=True):
-            chunk_id = self._insert_chunk(source_id, entry.document, chunk, digest)
+            chunk_id = self._insert_chunk(source_id, entry.document, chunk, digest, project)
             self._insert_vector(chunk_id, model, vector.astype("<f4").tobytes())
             for other, blob in kept.get(digest, ()):
                 self._insert_vector(chunk_id, other, blob)
         if not entry.chunks:
             self._lexical_source(source_id, entry.document.title, source.path)
 
-    def _ids_of(self, hash_: str) -> list[int]:
-        return [i for (i,) in self.db.execute("SELECT id FROM fx_vec_source WHERE hash=? AND project=''", (hash_,))]
+    def _ids_of(self, hash_: str, project: str) -> list[int]:
+        return [i for (i,) in self.db.execute("SELECT id FROM fx_vec_source WHERE hash=? AND project=?", (hash_, project))]
 
-    def _other_vectors(self, hash_: str, model: str) -> dict[bytes, list[tuple[str, bytes]]]:
+    def _other_vectors(self, hash_: str, model: str, project: str) -> dict[bytes, list[tuple[str, bytes]]]:
         kept: dict[bytes, list[tuple[str, bytes]]] = {}
         rows = self.db.execute(
             "SELECT d.digest, e.model, e.v FROM fx_vec_source s JOIN fx_vec_detail d ON d.source_id=s.id"
-            " JOIN fx_vec_embedding e ON e.chunk_id=d.chunk_id WHERE s.hash=? AND s.project='' AND e.model<>?",
-            (hash_, model),
+            " JOIN fx_vec_embedding e ON e.chunk_id=d.chunk_id WHERE s.hash=? AND s.project=? AND e.model<>?",
+            (hash_, project, model),
         )
         for digest, other, blob in rows:
             kept.setdefault(digest, []).append((other, blob))
         return kept
 
-    def _insert_source(self, document: Document) -> int:
+    def _insert_source(self, document: Document, project: str) -> int:
         s = document.source
         return self.db.execute(
-            "INSERT INTO fx_vec_source(hash, kind, path, format, title, fingerprint, branch, user, mtime, skipped, notes)"
-            " VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO fx_vec_source(hash, kind, path, format, title, fingerprint, branch, user, mtime, skipped, notes, project)"
+            " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
             (s.hash, s.kind, s.path, document.format, document.title, s.fingerprint, s.branch, s.user, s.mtime,
-             document.skipped, "; ".join(document.notes)),
+             document.skipped, "; ".join(document.notes), project),
         ).lastrowid
 
-    def _insert_chunk(self, source_id: int, document: Document, chunk: Chunk, digest: bytes) -> int:
+    def _insert_chunk(self, source_id: int, document: Document, chunk: Chunk, digest: bytes, project: str) -> int:
         source = document.source
         chunk_id = self.db.execute(
-            "INSERT INTO fx_vec_chunk(hash, kind, path, seq, text, project) VALUES(?,?,?,?,?,'')",
-            (source.hash, source.kind, source.path, chunk.seq, chunk.text),
+            "INSERT INTO fx_vec_chunk(hash, kind, path, seq, text, project) VALUES(?,?,?,?,?,?)",
+            (source.hash, source.kind, source.path, chunk.seq, chunk.text, project),
         ).lastrowid
         a, b = chunk.lines or (None, None)
         self.db.execute(
@@ -105,6 +105,7 @@ class Writer:
     def relocate(self, source_id: int, kind: str, path: str | None, branch: str) -> None:
         """The same artifact under another name: rows and full-text entries move, vectors stay."""
         self._unindex(source_id)
+        self.db.execute("UPDATE fx_vec_source SET title=coalesce(?, '') WHERE id=? AND title=path", (path, source_id))
         self.db.execute("UPDATE fx_vec_source SET kind=?, path=?, branch=? WHERE id=?", (kind, path, branch, source_id))
         self.db.execute(
             "UPDATE fx_vec_chunk SET kind=?, path=? WHERE id IN (SELECT chunk_id FROM fx_vec_detail WHERE source_id=?)",

@@ -1,0 +1,185 @@
+"""From the tables to the files that travel: vec/HASH.bin, packs of check-ins, vec/index.json.
+
+Unversioned files have no readers' list. Fossil hands one to whoever asks `/xfer` for it by name
+(`uvgimme`), with no capability at all, on 2.21 and 2.28 alike. So by default only those kinds are
+published that a visitor who is not logged in may read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+
+from .chunk import CHUNKER_VERSION
+from .config import Settings
+from .errors import BlobError
+from .fossil import access
+from .fossil.repository import project_name
+from .store import catalog, exchange, pack, unversioned, ve01
+from .store.exchange import Artifact
+from .types import KINDS, Embedder, Source
+
+_BLOB = re.compile(r"vec/([0-9a-f]{40}|[0-9a-f]{64})\.bin")
+_PACK = re.compile(r"vec/checkins-\d{4}-\d{2}\.pack")
+
+
+def blob_name(hash_: str) -> str:
+    """The unversioned file of an artifact."""
+    return f"vec/{hash_}.bin"
+
+
+def hash_of(name: str) -> str:
+    """The artifact of an unversioned file, "" if it is no artifact's."""
+    found = _BLOB.fullmatch(name)
+    return found[1] if found else ""
+
+
+def is_pack(name: str) -> bool:
+    """Whether an unversioned file holds packed check-ins."""
+    return _PACK.fullmatch(name) is not None
+
+
+def digest(content: bytes) -> str:
+    """How the catalog tells one content of a file from another."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def kinds(db: sqlite3.Connection, settings: Settings) -> frozenset[str]:
+    """The kinds that this repository publishes."""
+    if not reason_for_silence(db, settings):
+        return frozenset(KINDS) if settings["publish"] == "all" else access.visible_kinds(db, {})
+    return frozenset()
+
+
+def reason_for_silence(db: sqlite3.Connection, settings: Settings) -> str:
+    """Why nothing at all is published, "" if something may be."""
+    if settings["publish"] == "none":
+        return "the setting publish is none"
+    if settings["publish"] == "auto" and unversioned.from_elsewhere(db):
+        return "the files came from another repository, which publishes them; to publish here: vecsearch config publish public"
+    return ""
+
+
+def facts(db: sqlite3.Connection, settings: Settings) -> dict[str, str]:
+    """kind -> "" if it is published, else why not."""
+    silence, published = reason_for_silence(db, settings), kinds(db, settings)
+    closed = "a visitor who is not logged in may not read it, and anyone can read unversioned files"
+    return {kind: "" if kind in published else silence or closed for kind in KINDS}
+
+
+class Outgoing:
+    """The files of some kinds, made from the tables when asked for."""
+
+    def __init__(self, db: sqlite3.Connection, model: str, wanted: Iterable[str]):
+        self.db, self.model, self.kinds = db, model, frozenset(wanted)
+
+    def blob(self, hash_: str) -> bytes:
+        """The VE01 blob of one artifact, without a record if it has no vector of the model."""
+        return ve01.encode(exchange.records(self.db, hash_, self.model))
+
+    def artifacts(self) -> dict[str, Artifact]:
+        """What has a blob of its own, by hash."""
+        return {artifact.hash: artifact for artifact in exchange.artifacts(self.db, self.kinds - {"checkin"})}
+
+    def checkins(self) -> dict[str, list[Artifact]]:
+        """Pack name -> the check-ins of that month."""
+        months: dict[str, list[Artifact]] = {}
+        for artifact in exchange.artifacts(self.db, self.kinds & {"checkin"}):
+            months.setdefault(_pack_name(artifact.mtime), []).append(artifact)
+        return months
+
+    def pack(self, checkins: Iterable[Artifact]) -> bytes:
+        """One month's check-ins."""
+        return pack.encode((catalog.describe(a) | {"hash": a.hash}, self.blob(a.hash)) for a in checkins)
+
+    def catalog(self, dim: int, digests: Mapping[str, str], packs: Mapping[str, str], tips: Mapping[str, str], checkin: str) -> bytes:
+        """vec/index.json over the artifacts and packs that have a digest."""
+        listed = {hash_: artifact for hash_, artifact in self.artifacts().items() if hash_ in digests} if digests else {}
+        return catalog.encode(catalog.Catalog(self.model, dim, CHUNKER_VERSION, project_name(self.db), checkin, tips, packs,
+                                              listed, digests))
+
+
+def _pack_name(mtime: int) -> str:
+    return f"vec/checkins-{datetime.fromtimestamp(mtime, UTC):%Y-%m}.pack"
+
+
+class Publisher:
+    """Keeps the unversioned files in step with the tables. Each method is called inside the
+    transaction that changes the tables."""
+
+    def __init__(self, db: sqlite3.Connection, settings: Settings, embedder: Embedder):
+        self.db, self.embedder = db, embedder
+        self.silent = settings["publish"] == "auto" and unversioned.from_elsewhere(db)
+        self.kinds = kinds(db, settings)
+        self.files = Outgoing(db, embedder.model, self.kinds)
+        self.digests: dict[str, str] = {}
+        self.packs: dict[str, str] = {}
+
+    def begin(self) -> None:
+        """Go on from the last catalog. Blobs of another model must not stand beside a catalog that
+        names it: such a catalog is emptied first."""
+        present = unversioned.files(self.db)
+        if catalog.NAME not in present or not self.kinds:
+            return
+        try:
+            old = catalog.decode(unversioned.read(self.db, catalog.NAME) or b"")
+        except BlobError:
+            old = catalog.Catalog("", 0, 0)
+        if (old.model, old.dim) == (self.embedder.model, self.embedder.dim):
+            self.digests = {hash_: was for hash_, was in old.digests.items() if blob_name(hash_) in present}
+            self.packs = {name: was for name, was in old.packs.items() if name in present}
+        else:
+            unversioned.put(self.db, catalog.NAME, self.files.catalog(self.embedder.dim, {}, {}, {}, ""))
+
+    def put(self, sources: Iterable[Source]) -> None:
+        """Export what was just stored; packs wait for `finish`."""
+        for source in sources:
+            if source.kind == "checkin":
+                self.packs.pop(_pack_name(source.mtime), None)
+            elif source.kind in self.kinds:
+                self._export(source.hash)
+
+    def _export(self, hash_: str) -> None:
+        blob = self.files.blob(hash_)
+        if len(blob) > len(ve01.MAGIC):
+            unversioned.put(self.db, blob_name(hash_), blob)
+            self.digests[hash_] = digest(blob)
+
+    def withdraw(self, artifacts: Iterable[tuple[str, str]]) -> None:
+        """The (kind, hash) pairs are gone from the tables."""
+        for kind, hash_ in artifacts:
+            if kind == "checkin":
+                self.packs.clear()  # nobody knows the month any more
+            elif self.digests.pop(hash_, ""):
+                unversioned.remove(self.db, blob_name(hash_))
+
+    def finish(self, tips: Mapping[str, str], checkin: str) -> None:
+        """Export what is missing, prune what is stale, and write the catalog of what is there."""
+        if self.silent:
+            return
+        wanted = self.files.artifacts()
+        for hash_ in wanted.keys() - self.digests.keys():
+            self._export(hash_)
+        self.digests = {hash_: now for hash_, now in self.digests.items() if hash_ in wanted}
+        self._finish_packs()
+        self._prune()
+        if self.kinds:
+            unversioned.put(self.db, catalog.NAME, self.files.catalog(self.embedder.dim, self.digests, self.packs, tips, checkin))
+
+    def _finish_packs(self) -> None:
+        months = self.files.checkins()
+        for name in months.keys() - self.packs.keys():
+            content = self.files.pack(months[name])
+            unversioned.put(self.db, name, content)
+            self.packs[name] = digest(content)
+        self.packs = {name: now for name, now in self.packs.items() if name in months}
+
+    def _prune(self) -> None:
+        """Whoever publishes prunes every stale blob; whoever does not withdraws only what it wrote."""
+        wanted = {blob_name(hash_) for hash_ in self.digests} | self.packs.keys() | ({catalog.NAME} if self.kinds else set())
+        for name in unversioned.files(self.db, written_here=not self.kinds).keys() - wanted:
+            if hash_of(name) or is_pack(name) or name == catalog.NAME:
+                unversioned.remove(self.db, name)

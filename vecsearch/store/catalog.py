@@ -1,0 +1,119 @@
+"""vec/index.json: what the blobs themselves do not say. Pure.
+
+Beside the contract's format, model, dim, chunker, and kind, path, project of each HASH, it holds what
+a reader without the repository needs to show a hit: `docs/index-format.md` has every field.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import BlobError
+from ..types import KINDS, Chunk
+from .exchange import Artifact
+
+FORMAT = 1
+NAME = "vec/index.json"
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """What one repository publishes. `digests` says which blob or pack was meant: one that differs
+    belongs to another moment."""
+
+    model: str
+    dim: int
+    chunker: int
+    project: str = ""
+    checkin: str = ""
+    tips: Mapping[str, str] = field(default_factory=dict)
+    packs: Mapping[str, str] = field(default_factory=dict)
+    artifacts: Mapping[str, Artifact] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+
+def encode(catalog: Catalog) -> bytes:
+    """The same catalog always gives the same bytes."""
+    entries = {hash_: describe(artifact) | {"blob": catalog.digests[hash_]} for hash_, artifact in catalog.artifacts.items()}
+    facts = {"format": FORMAT, "model": catalog.model, "dim": catalog.dim, "chunker": catalog.chunker, "project": catalog.project,
+             "checkin": catalog.checkin, "tips": dict(catalog.tips), "packs": dict(catalog.packs), "artifacts": entries}
+    return json.dumps(facts, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+
+
+def describe(artifact: Artifact) -> dict[str, Any]:
+    """An artifact's entry. Text fields that are empty are left out."""
+    optional = {"title": artifact.title, "branch": artifact.branch, "user": artifact.user, "mtime": artifact.mtime}
+    return {"kind": artifact.kind, "path": artifact.path, "project": "", "format": artifact.format,
+            "chunks": _chunk_rows(artifact), **{name: value for name, value in optional.items() if value}}
+
+
+def _chunk_rows(artifact: Artifact) -> list[list]:
+    """[title, symbol, first line, last line, user, mtime] of each chunk, cut after the last that says
+    something. null: the title of the chunk before; user and time are the artifact's unless given."""
+    rows, last = [], None
+    for chunk in artifact.chunks:
+        a, b = chunk.lines or (0, 0)
+        own = (chunk.user if chunk.user != artifact.user else "", chunk.mtime if chunk.mtime != artifact.mtime else 0)
+        row = [None if chunk.title == last else chunk.title, chunk.symbol, a, b, *own]
+        while row and row[-1] in ("", 0):
+            row.pop()
+        rows.append(row)
+        last = chunk.title
+    return rows
+
+
+def decode(data: bytes, name: str = NAME) -> Catalog:
+    """Raises BlobError, which names the file, for anything that is not as described."""
+    try:
+        facts = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise BlobError(f"{name}: not JSON: {error}") from None
+    try:
+        return _catalog(facts, name)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise BlobError(f"{name}: not as it must be: {type(error).__name__} {error}") from None
+
+
+def _catalog(facts: Mapping[str, Any], name: str) -> Catalog:
+    if facts["format"] != FORMAT:
+        raise BlobError(f"{name}: has format {facts['format']}, this vecsearch reads {FORMAT}; install a newer vecsearch")
+    dim = facts["dim"]
+    if not isinstance(dim, int) or not 0 < dim <= 1 << 16:
+        raise ValueError(f"dim {dim}")
+    entries = facts["artifacts"].items()
+    return Catalog(
+        _string(facts["model"]), dim, int(facts.get("chunker", 0)), _string(facts.get("project", "")), _string(facts.get("checkin", "")),
+        _strings(facts.get("tips", {})), _strings(facts.get("packs", {})),
+        {hash_: described(hash_, entry) for hash_, entry in entries}, {hash_: entry.get("blob", "") for hash_, entry in entries},
+    )
+
+
+def described(hash_: str, entry: Mapping[str, Any]) -> Artifact:
+    """The artifact of an entry. Raises KeyError, TypeError or ValueError where it makes no sense."""
+    if entry["kind"] not in KINDS:
+        raise ValueError(f"kind {entry['kind']}")
+    path = entry["path"]
+    user, mtime = _string(entry.get("user", "")), int(entry.get("mtime", 0))
+    chunks, title = [], ""
+    for seq, row in enumerate(entry.get("chunks", ())):
+        given, symbol, a, b, own, time = (list(row) + ["", "", 0, 0, "", 0][len(row) :])[:6]
+        title = title if given is None else _string(given)
+        lines = (int(a), int(b)) if a else None
+        chunks.append(Chunk(seq, "", title, _string(symbol), lines, _string(own) or user, int(time) or mtime))
+    return Artifact(hash_, entry["kind"], path if path is None else _string(path), _string(entry.get("title", "")),
+                    _string(entry.get("format", "plain")), _string(entry.get("branch", "")), user, mtime, tuple(chunks))
+
+
+def _string(value: Any) -> str:
+    """Text that SQLite can hold."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    value.encode()
+    return value
+
+
+def _strings(value: Mapping[str, Any]) -> dict[str, str]:
+    return {_string(key): _string(text) for key, text in value.items()}

@@ -1,0 +1,109 @@
+"""What the tables hold of this repository's own artifacts, as it travels; and the peers' rows."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..types import Chunk
+from .ve01 import Record
+
+#: A peer's rows keep their true hash; UNIQUE(hash, seq) is kept apart by the peer's number in the
+#: upper bits of seq, which the transfer format leaves free.
+PEER_SHIFT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """An indexed artifact with what its chunks know beside their text (which stays "" here)."""
+
+    hash: str
+    kind: str
+    path: str | None
+    title: str
+    format: str
+    branch: str
+    user: str
+    mtime: int
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Another repository whose index was taken in. `tips` maps its branches to check-ins."""
+
+    number: int
+    name: str
+    location: str
+    base_url: str
+    trusted: bool
+    checkin: str
+    tips: dict[str, str]
+
+
+def artifacts(db: sqlite3.Connection, kinds: Iterable[str]) -> Iterator[Artifact]:
+    """Our own artifacts that have chunks, of the given kinds, by hash."""
+    wanted = json.dumps(sorted(kinds))
+    rows = db.execute(
+        "SELECT s.hash, s.kind, s.path, s.title, s.format, s.branch, s.user, s.mtime,"
+        " c.seq, d.title, d.symbol, d.line_a, d.line_b, d.user, d.mtime FROM fx_vec_source s"
+        " JOIN fx_vec_detail d ON d.source_id=s.id JOIN fx_vec_chunk c ON c.id=d.chunk_id"
+        " WHERE s.project='' AND s.kind IN (SELECT value FROM json_each(?)) ORDER BY s.hash, c.seq", (wanted,))
+    head: tuple = ()
+    chunks: list[Chunk] = []
+    for *facts, seq, title, symbol, a, b, user, mtime in rows:
+        if tuple(facts) != head:
+            if head:
+                yield Artifact(*head, tuple(chunks))
+            head, chunks = tuple(facts), []
+        chunks.append(Chunk(seq, "", title, symbol, (a, b) if a else None, user, mtime))
+    if head:
+        yield Artifact(*head, tuple(chunks))
+
+
+def records(db: sqlite3.Connection, hash_: str, model: str) -> list[Record]:
+    """The chunks of one of our own artifacts, with their vectors, by seq."""
+    rows = db.execute(
+        "SELECT c.seq, c.text, e.v FROM fx_vec_chunk c JOIN fx_vec_embedding e ON e.chunk_id=c.id AND e.model=?"
+        " WHERE c.hash=? AND coalesce(c.project, '')='' ORDER BY c.seq", (model, hash_))
+    return [Record(seq, "", text, np.frombuffer(v, "<f4")) for seq, text, v in rows]
+
+
+def vectors(db: sqlite3.Connection) -> list[tuple[int, str, bytes]]:
+    """(chunk id, model, vector) of every stored vector."""
+    return db.execute("SELECT chunk_id, model, v FROM fx_vec_embedding").fetchall()
+
+
+def set_vector(db: sqlite3.Connection, chunk_id: int, model: str, vector: np.ndarray) -> None:
+    """Replace one stored vector."""
+    db.execute("UPDATE fx_vec_embedding SET v=? WHERE chunk_id=? AND model=?", (vector.astype("<f4").tobytes(), chunk_id, model))
+
+
+def peers(db: sqlite3.Connection) -> list[Peer]:
+    """The peers by name; none where the table is missing."""
+    if db.execute("SELECT 1 FROM sqlite_schema WHERE name='fx_vec_peer'").fetchone() is None:
+        return []
+    rows = db.execute("SELECT number, name, location, base_url, trusted, checkin, tips FROM fx_vec_peer ORDER BY name")
+    return [Peer(number, name, location, base, bool(trusted), checkin, json.loads(tips))
+            for number, name, location, base, trusted, checkin, tips in rows]
+
+
+def save_peer(db: sqlite3.Connection, peer: Peer) -> None:
+    """Add a peer or replace what is known of it."""
+    db.execute("INSERT OR REPLACE INTO fx_vec_peer VALUES(?,?,?,?,?,?,?)",
+               (peer.number, peer.name, peer.location, peer.base_url, peer.trusted, peer.checkin, json.dumps(peer.tips)))
+
+
+def forget_peer(db: sqlite3.Connection, name: str) -> None:
+    """Remove the peer itself; its artifacts are the writer's to remove."""
+    db.execute("DELETE FROM fx_vec_peer WHERE name=?", (name,))
+
+
+def peer_sources(db: sqlite3.Connection, name: str) -> dict[str, tuple[int, str, str, str | None, str]]:
+    """hash -> (id, kind, fingerprint, path, branch) of what was taken in from a peer."""
+    rows = db.execute("SELECT hash, id, kind, fingerprint, path, branch FROM fx_vec_source WHERE project=?", (name,))
+    return {row[0]: row[1:] for row in rows}

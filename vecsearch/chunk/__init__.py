@@ -50,11 +50,15 @@ def split(document: Document, settings: Mapping[str, Any]) -> list[Chunk]:
 
 def cut_short(document: Document, chunks: list[Chunk]) -> str:
     """What is missing of a document whose number of chunks is capped, in words; else ""."""
-    text = document.text.rstrip()
-    if not text or not chunks or chunks[-1].lines is None or text.endswith(chunks[-1].text):
+    if document.skipped or document.format == "passages":
         return ""
-    kept = sum(len(chunk.text) + 1 for chunk in chunks)
-    return f"first {kept // 1024} of {len(text) // 1024} kB indexed"
+    whole, kept = _solid(document.text), sum(_solid(chunk.text) for chunk in chunks)
+    return "" if kept == whole else f"first {100 * kept // whole}% indexed"
+
+
+def _solid(text: str) -> int:
+    """The number of characters that are not blank: cutting loses none of these."""
+    return len("".join(text.split()))
 
 
 def embedding_text(source_path: str | None, chunk: Chunk, format: str) -> str:

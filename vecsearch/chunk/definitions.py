@@ -22,6 +22,9 @@ _INSIDE = 1 << 20
 #: The bodies of braces open at most so many rows below the definition's name.
 _HEADER_ROWS = 30
 
+#: Definitions nested deeper than this, and the rest of longer names, are not looked at.
+_DEEPEST, _LONGEST_NAME = 6, 100
+
 _STRING = "\x01"
 _TO_MASK = str.maketrans("{}()[];", "_______")
 _CLOSES = re.compile(r"[ \t]*(?:[)\]}]|end\w*\b|END\b|EOF\b|\$\w*\$)")
@@ -131,7 +134,7 @@ def _candidates(code: _Code, text: str) -> Iterator[tuple[int, int, str]]:
         while starts[row + 1] <= found.start():
             row += 1
         first = row
-        name = ".".join(part for part in found.groups() if part).strip("\"'`")
+        name = ".".join(part for part in found.groups() if part).strip("\"'`")[:_LONGEST_NAME]
         opening = -1
         if found[0].endswith("{"):
             opening = first + found[0].count("\n")
@@ -140,42 +143,38 @@ def _candidates(code: _Code, text: str) -> Iterator[tuple[int, int, str]]:
 
 def _nest(code: _Code, candidates: list[tuple[int, int, str]]) -> list[Definition]:
     top: list[Definition] = []
-    open_: list[Definition] = []
-    previous_end = 0
-    for i, (row, opening, name) in enumerate(candidates):
-        while open_ and row >= open_[-1].end:
-            previous_end = max(previous_end, open_.pop().end)
-        parent = open_[-1] if open_ else None
-        siblings = parent.inner if parent else top
-        following = candidates[i + 1][0] if i + 1 < len(candidates) else len(code.masked)
-        end = _end(code, row, opening, following)
-        if parent:
-            end = min(end, parent.end)
-        floor = siblings[-1].end if siblings else parent.row + 1 if parent else 0
-        definition = Definition(_start(code, row, floor), row, end, _name(code, name, end))
-        if siblings and siblings[-1].name == definition.name and siblings[-1].end >= definition.start - 1:
-            siblings[-1].end = definition.end  # clauses of one function (Haskell, Elixir, #if and #else)
-            open_.append(siblings[-1])
+    around: list[Definition] = []
+    rows = [row for row, _, _ in candidates[1:]] + [len(code.masked)]
+    for (row, opening, name), following in zip(candidates, rows, strict=False):
+        while around and row >= around[-1].end:
+            around.pop()
+        if len(around) == _DEEPEST:
             continue
-        siblings.append(definition)
-        open_.append(definition)
-    _qualify(top, "")
+        siblings = around[-1].inner if around else top
+        definition = _definition(code, row, name, _end(code, row, opening, following), around, siblings)
+        if siblings and _is_next_clause(siblings[-1], definition):
+            siblings[-1].end = definition.end
+        else:
+            siblings.append(definition)
+        around.append(siblings[-1])
     return top
 
 
-def _name(code: _Code, name: str, end: int) -> str:
-    """The name, which for `typedef struct {...} Name;` stands at the end."""
-    if name:
-        return name
-    last = re.match(r"[ \t]*\}[ \t]*(\w+)", code.masked[end - 1])
-    return last[1] if last else ""
+def _definition(code: _Code, row: int, name: str, end: int, around: list[Definition], siblings: list[Definition]) -> Definition:
+    if not name:  # typedef struct {...} Name;
+        last = re.match(r"[ \t]*\}[ \t]*(\w+)", code.masked[end - 1])
+        name = last[1] if last else ""
+    if not around:
+        return Definition(_start(code, row, siblings[-1].end if siblings else 0), row, end, name)
+    parent = around[-1]
+    floor = siblings[-1].end if siblings else parent.row + 1
+    qualified = f"{parent.name}.{name}" if parent.name and name else name or parent.name
+    return Definition(_start(code, row, floor), row, min(end, parent.end), qualified)
 
 
-def _qualify(definitions: list[Definition], prefix: str) -> None:
-    for definition in definitions:
-        if prefix and definition.name:
-            definition.name = f"{prefix}.{definition.name}"
-        _qualify(definition.inner, definition.name or prefix)
+def _is_next_clause(before: Definition, definition: Definition) -> bool:
+    """One function in several clauses (Haskell, Elixir), or once under #if and once under #else."""
+    return before.name == definition.name and before.end + 1 >= definition.start
 
 
 def _end(code: _Code, row: int, opening: int, following: int) -> int:
@@ -184,7 +183,7 @@ def _end(code: _Code, row: int, opening: int, following: int) -> int:
     if code.language.braces:
         opening = opening if opening >= 0 else _opening(code, row, following)
         last = max(row, opening)
-        while code.closing[last] > last if last < len(code.closing) else False:
+        while code.closing[last] > last:
             last = code.closing[last]
         end = last + 1
     return _deeper_rows(code, code.indent[row] or 0, end)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 # Pieces of patterns. ARGS is what stands between the parentheses of a function, at most two deep.
 ARGS = r"(?:[^(){};]++|\([^(){};]*+\))*+"
 JS_ARGS = r"(?:[^(){};]++|\([^(){};]*+\)|\{[^(){}]*+\})*+"
+C_TAIL = r"(?:[^(){};=:]|::)*+(?::[^{};]{0,1000}+)?\{"
 CONTROL = r"(?!(?:if|for|while|switch|catch|return|else|do|case|new|throw|using|lock|foreach|synchronized|assert|await|yield|try|elif|elsif|unless|until|match|loop|with|sizeof|typeof|delete|function|super)\b)"
 HEAD = CONTROL + r"(?:[\w.<>\[\],?@&*:$~]+[ \t]+)+?"
 
@@ -58,13 +59,13 @@ def _any(*patterns: str) -> str:
 
 
 C_COMMENTS = _any(C_BLOCK, C_LINE)
-_C_TYPE = r"(?:typedef[ \t]+)?(?:struct|union|enum(?:[ \t]+class)?|class)\b[ \t]*(?:\[\[[^\]\n]*\]\][ \t]*)?(?:[A-Z_]+[ \t]+)?(\w*)(?=[^;(){}=]*\{)"
+_C_TYPE = r"(?:typedef[ \t]+)?(?:struct|union|enum(?:[ \t]+class)?|class)\b[ \t]*(?:\[\[[^\]\n]*\]\][ \t]*)?(?:[A-Z_]+[ \t]+)?(\w*)(?=[^;(){}=]{0,300}+\{)"
 _C_DEFINE = r"#[ \t]*define[ \t]+(\w+)"
 _C_TYPEDEF = r"typedef\b[^;{}\n]*?\b(\w+)[ \t]*;"
-_C_FUNCTION = CONTROL + r"(?:[A-Za-z_][\w \t*&:<>,]*?[ \t*&])??(~?[A-Za-z_][\w:~]*)[ \t]*\(" + ARGS + r"\)[^(){};=]*(?::[^{};]*)?\{"
+_C_FUNCTION = CONTROL + r"(?:[A-Za-z_][\w \t*&:<>,]*?[ \t*&])??(~?[A-Za-z_][\w:~]*)[ \t]*\(" + ARGS + r"\)" + C_TAIL
 _C_OLD_FUNCTION = CONTROL + r"(?:[A-Za-z_][\w \t*]*?[ \t*])??([A-Za-z_]\w*)[ \t]*\([\w, \t\n]*+\)[ \t]*\n(?:[ \t]*[A-Za-z_][\w \t*,\[\]]*;[ \t]*\n)++\{"
 _C_ABOVE = r"template\b|@\w|\[\[|[A-Za-z_][\w \t*]*$"
-_CPP_METHOD = r"[ \t]+" + CONTROL + r"(?:(?:[\w<>,:*&~]+[ \t]+)+?[*&]*(~?\w+|operator[^\s(]+)|(?:explicit[ \t]+)?(~?[A-Z]\w*))[ \t]*\(" + ARGS + r"\)[^(){};=]*(?::[^{};]*)?\{"
+_CPP_METHOD = r"[ \t]+" + CONTROL + r"(?:(?:[\w<>,:*&~]+[ \t]+)+?[*&]*(~?\w+|operator[^\s(]+)|(?:explicit[ \t]+)?(~?[A-Z]\w*))[ \t]*\(" + ARGS + r"\)" + C_TAIL
 
 _JS_NAME = r"([\w$]+)"
 _JS_EXPORT = r"(?:export[ \t]+)?(?:default[ \t]+)?(?:declare[ \t]+)?(?:abstract[ \t]+)?"
@@ -144,7 +145,7 @@ LANGUAGES: dict[str, Language] = {
         r"CREATE[ \t]+(?:OR[ \t]+REPLACE[ \t]+)?(?:(?:TEMP|TEMPORARY|UNIQUE|VIRTUAL|MATERIALIZED|GLOBAL|EXTERNAL)[ \t]+)*(?:TABLE|VIEW|INDEX|TRIGGER|FUNCTION|PROCEDURE|TYPE|SCHEMA|SEQUENCE|DOMAIN|EXTENSION)[ \t]+" + _SQL_NAME,),
         braces=False, ignore_case=True),
     "haskell": _language(_any(r"\{-.*?(?:-\}|\Z)", r"--(?![!#$%&*+./<=>?@\\^|~:])[^\n]*"), _any(DOUBLE, CHARACTER), (), at_margin=(
-        r"(?:data|newtype|type|class)[ \t]+(?:family[ \t]+)?(?:[^=\n]*=>[ \t]*)?(\w+)", r"(instance[ \t]+[^\n]*?)(?:[ \t]+where)?[ \t]*$", r"([a-z_][\w']*)(?:\s*,\s*\w+)*\s*::", r"(?!(?:module|import|infix[lr]?|deriving|default|foreign)\b)([a-z_][\w']*)\b[^=\n:]*(?:=|\|)"), braces=False),
+        r"(?:data|newtype|type|class)[ \t]+(?:family[ \t]+)?(?:[^=\n]*=>[ \t]*)?(\w+)", r"(instance[ \t]+[^\n]*?)(?:[ \t]+where)?[ \t]*$", r"([a-z_][\w']*)(?:[ \t]*,[ \t]*\w+)*\s*::", r"(?!(?:module|import|infix[lr]?|deriving|default|foreign)\b)([a-z_][\w']*)\b[^=\n:]*(?:=|\|)"), braces=False),
     "ocaml": _language(r"\(\*.*?(?:\*\)|\Z)", DOUBLE, (), at_margin=(r"(?:let|and)[ \t]+(?:rec[ \t]+)?([\w']+)", r"(?:module|type|class|exception)[ \t]+(?:type[ \t]+|rec[ \t]+|'\w+[ \t]+)*(\w+)"), braces=False),
     "clojure": _language(r";[^\n]*", r'"(?:[^"\\]|\\.)*+"?', (), at_margin=(r"\((?:def\w*|ns)-?[ \t]+(?:\^\S+[ \t]+)?([^\s()\[\]]+)",), braces=False),
     "lisp": _language(_any(r"#\|.*?(?:\|#|\Z)", r";[^\n]*"), r'"(?:[^"\\]|\\.)*+"?', (), at_margin=(r"\(def\w*[ \t]+\(?([^\s()]+)",), braces=False),

@@ -46,7 +46,18 @@ class _Cache:
                 self.used -= len(self.held.popitem(last=False)[1])
 
 
+    def clear(self) -> None:
+        with self.lock:
+            self.held.clear()
+            self.used = 0
+
+
 _cache = _Cache(CACHE_BYTES)
+
+
+def forget() -> None:
+    """Drop what is kept in memory, so that everything is read and proved anew."""
+    _cache.clear()
 
 
 def read(db: sqlite3.Connection, rid: int) -> bytes:
@@ -108,8 +119,8 @@ def _inflate(db: sqlite3.Connection, rid: int, hash_: str) -> bytes:
         content = unpacker.decompress(stored[4:], expected + 1)
     except zlib.error as error:
         raise ArtifactError(f"artifact {hash_}: cannot be decompressed: {error}") from error
-    if len(content) != expected or not (unpacker.eof or expected == 0):
-        raise ArtifactError(f"artifact {hash_}: decompresses to {len(content)} bytes or more, {expected} were promised")
+    if len(content) != expected or not unpacker.eof:
+        raise ArtifactError(f"artifact {hash_}: its stored form is truncated, or longer than the {expected} bytes promised")
     return content
 
 

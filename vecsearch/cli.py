@@ -116,6 +116,39 @@ class _progress:
             self.bar.__exit__(*failure)
 
 
+@main.command("import")
+@repository_option
+@click.option("--model", default="", metavar="ID", help="The blobs' model, where there is no vec/index.json to name it.")
+@click.option("--replace", is_flag=True, help="Take them even if the tables hold an index by another model.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def import_(repository: Path | None, model: str, replace: bool, as_json: bool) -> None:
+    """Fill the index from vec/*.bin, after a clone, a sync or a loss of the tables; calls no model."""
+    from .transfer import import_ as run
+
+    with _progress(as_json) as advance:
+        report = run(locate(repository), model=model, replace_index=replace, progress=advance)
+    click.echo(json.dumps(report.as_dict(), ensure_ascii=False) if as_json else report.as_text())
+    _exit_if_refused([*report.refused, *(f"not imported: {name}" for name in report.failed)])
+
+
+@main.command()
+@repository_option
+def normalize(repository: Path | None) -> None:
+    """Make stored vectors unit vectors and old blobs VE01; calls no model."""
+    from .transfer import normalize as run
+
+    report = run(locate(repository))
+    click.echo(report.as_text())
+    _exit_if_refused(report.refused)
+
+
+def _exit_if_refused(faults: list[str]) -> None:
+    for fault in faults:
+        click.echo(f"vecsearch: {fault}", err=True)
+    if faults:
+        sys.exit(1)
+
+
 @main.command()
 @repository_option
 @click.option("--kind", type=click.Choice(KINDS), help="Only this kind of content.")
@@ -170,6 +203,59 @@ def status(repository: Path | None, skipped: bool, as_json: bool) -> None:
     click.echo(facts.as_text(found, with_skipped=skipped), nl=False)
 
 
+@main.command("import-api")
+@repository_option
+@click.argument("name")
+@click.argument("source", required=False)
+@click.option("--url-template", default="", metavar="URL", help="Address of a definition; {name} stands for its name.")
+@click.option("--remove", is_flag=True, help="Forget the library instead.")
+def import_api(repository: Path | None, name: str, source: str | None, url_template: str, remove: bool) -> None:
+    """Take in a library's public definitions as kind api, under the project NAME.
+
+    SOURCE is a directory or an installed Python distribution. `vecsearch import-api fossil` reads the
+    built-in help of the installed fossil: its commands, pages and settings.
+    """
+    from . import embed, library
+
+    if remove:
+        click.echo(f"removed {library.forget_library(locate(repository), name)} definitions of {name}")
+        return
+    total, embedded = library.import_library(locate(repository), name, source or name, url_template, embed.get)
+    click.echo(f"{name}: {total} definitions ({embedded} embedded)")
+
+
+@main.command()
+@repository_option
+@click.argument("name", required=False)
+@click.argument("value", required=False)
+@click.option("--unset", is_flag=True, help="Return the setting to its default.")
+@click.option("--json", "as_json", is_flag=True, help="Print the settings as JSON.")
+def config(repository: Path | None, name: str | None, value: str | None, unset: bool, as_json: bool) -> None:
+    """Show all settings, show one, or set one. They live in the repository; lists are comma-separated."""
+    from . import administration
+
+    path = locate(repository)
+    if name and (unset or value is not None):
+        click.echo(administration.change_setting(path, name, None if unset else value))
+    else:
+        click.echo(administration.show_settings(path, name, as_json=as_json))
+
+
+@main.group()
+def media() -> None:
+    """Remote media and their manifests."""
+
+
+@media.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("manifest", type=click.Path(path_type=Path))
+def verify(file: Path, manifest: Path) -> None:
+    """Whether FILE is the asset that MANIFEST describes, by size and SHA3-256."""
+    from . import administration
+
+    click.echo(administration.verify_media(file, manifest))
+
+
 @main.command()
 @click.option("--extroot", required=True, type=click.Path(path_type=Path), metavar="DIR",
               help="The directory that `fossil server --extroot` is given.")
@@ -187,5 +273,5 @@ def agent_tool() -> None:
     """The contract's names of the first five commands."""
 
 
-for _name, _command in {"vec-index": index, "vec-rebuild": rebuild, "vec-search": search}.items():
+for _name, _command in {"vec-index": index, "vec-import": import_, "vec-normalize": normalize, "vec-rebuild": rebuild, "vec-search": search}.items():
     agent_tool.add_command(_command, _name)

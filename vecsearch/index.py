@@ -92,7 +92,7 @@ class Run:
     def go(self) -> Report:
         self.change = change_mark(self.db)
         self.rules = _rules_mark(self.settings)
-        self.publisher = Publisher(self.db, self.settings, self.embedder)
+        self.publisher = self.publisher_for(self.settings)
         mark = _run_mark(self.change, self.settings, self.embedder.model, self.publisher)
         if not self.rebuild and self._is_current(mark):
             self.report.unchanged = True
@@ -106,6 +106,10 @@ class Run:
         self._finish(mark)
         return self.report
 
+    def publisher_for(self, settings: Settings) -> Publisher:
+        """What exports this run's work."""
+        return Publisher(self.db, settings, self.embedder)
+
     def _readable(self) -> bool:
         try:
             schema.require(self.db)
@@ -118,11 +122,15 @@ class Run:
         reader = Reader(self.db)
         if not reader.tables & schema.CONTRACT.keys():
             return False
+        return self.require_model() and reader.mark("run") == mark
+
+    def require_model(self) -> bool:
+        """Whether a run has finished before. Raises StoreError if it was with another model."""
         schema.require(self.db)
         row = self.db.execute("SELECT model, dim FROM fx_vec_state").fetchone()
         if row and row[0] != self.embedder.model:
             raise StoreError(f"the index was built with {row[0]} ({row[1]}), configured is {self.embedder.model}; run: vecsearch rebuild")
-        return row is not None and reader.mark("run") == mark
+        return row is not None
 
     def _update(self) -> None:
         """Compare what is there with what is indexed, kind by kind."""
@@ -143,7 +151,19 @@ class Run:
                 self.writer.relocate(known[source.hash][0], source.kind, source.path, source.branch)
             gone = [hash_ for hash_ in known if hash_ not in wanted]
             self._remove(known, gone)
+        self._embed_the_rest()
         self.report.moved, self.report.removed = len(moved), self.report.removed + len(gone)
+
+    def _embed_the_rest(self) -> None:
+        """Chunks that are in no artifact of this repository (libraries, peers) change model with the others."""
+        rows = Reader(self.db).unembedded(self.embedder.model) if self.rebuild else []
+        for start in range(0, len(rows), BATCH_CHUNKS):
+            some = rows[start : start + BATCH_CHUNKS]
+            texts = [chunking.embedding_text(path, Chunk(0, text, title, symbol), format) for _, path, title, symbol, format, text in some]
+            made = self.embedder.embed_documents(texts)
+            with connection.transaction(self.db):
+                self.writer.add_vectors((row[0] for row in some), made, self.embedder.model)
+            self.report.embedded += len(some)
 
     def _is_new(self, facts: tuple | None, source: Source) -> bool:
         return self.rechunk or facts is None or facts[2] != source.fingerprint or facts[1] != source.kind
@@ -201,7 +221,7 @@ class Run:
     def entries(self, batch: list[tuple[Document, list[Chunk]]]) -> list[Entry]:
         """Vectors for a batch; a text that was embedded before, wherever it stood, is not embedded again."""
         texts = [chunking.embedding_text(d.source.path, c, d.format) for d, chunks in batch for c in chunks]
-        digests = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
+        digests = [text_digest(text) for text in texts]
         model = self.embedder.model
         reused = {} if self.rebuild else Reader(self.db).vectors_by_digest(list(dict.fromkeys(digests)), model)
         fresh = {digest: text for digest, text in zip(digests, texts) if digest not in reused}
@@ -236,6 +256,11 @@ class Run:
             self.writer.set_mark("run", "" if self.report.failed else mark)
             self.publisher.finish({tip.branch: tip.hash for tip in found}, checkin)
         self.report.checkin = checkin
+
+
+def text_digest(text: str) -> bytes:
+    """By which a vector is found again, whatever chunk its text stood in."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _rules_mark(settings: Settings) -> str:

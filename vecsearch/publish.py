@@ -98,8 +98,9 @@ class Outgoing:
     def catalog(self, dim: int, digests: Mapping[str, str], packs: Mapping[str, str], tips: Mapping[str, str], checkin: str) -> bytes:
         """vec/index.json over the artifacts and packs that have a digest."""
         listed = {hash_: artifact for hash_, artifact in self.artifacts().items() if hash_ in digests} if digests else {}
-        return catalog.encode(catalog.Catalog(self.model, dim, CHUNKER_VERSION, project_name(self.db), checkin, tips, packs,
-                                              listed, digests))
+        return catalog.encode(catalog.Catalog(
+            model=self.model, dim=dim, chunker=CHUNKER_VERSION, project=project_name(self.db), checkin=checkin, tips=tips,
+            settings=exchange.shaping_settings(self.db), packs=packs, artifacts=listed, digests=digests))
 
 
 def _pack_name(mtime: int) -> str:
@@ -110,10 +111,10 @@ class Publisher:
     """Keeps the unversioned files in step with the tables. Each method is called inside the
     transaction that changes the tables."""
 
-    def __init__(self, db: sqlite3.Connection, settings: Settings, embedder: Embedder):
-        self.db, self.embedder = db, embedder
-        self.silent = settings["publish"] == "auto" and unversioned.from_elsewhere(db)
-        self.kinds = kinds(db, settings)
+    def __init__(self, db: sqlite3.Connection, settings: Settings, embedder: Embedder, mute: bool = False):
+        self.db, self.embedder, self.settings = db, embedder, settings
+        self.silent = mute or (settings["publish"] == "auto" and unversioned.from_elsewhere(db))
+        self.kinds = frozenset() if mute else kinds(db, settings)
         self.files = Outgoing(db, embedder.model, self.kinds)
         self.digests: dict[str, str] = {}
         self.packs: dict[str, str] = {}

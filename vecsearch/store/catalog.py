@@ -30,6 +30,7 @@ class Catalog:
     project: str = ""
     checkin: str = ""
     tips: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
     packs: Mapping[str, str] = field(default_factory=dict)
     artifacts: Mapping[str, Artifact] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -39,7 +40,7 @@ def encode(catalog: Catalog) -> bytes:
     """The same catalog always gives the same bytes."""
     entries = {hash_: describe(artifact) | {"blob": catalog.digests[hash_]} for hash_, artifact in catalog.artifacts.items()}
     facts = {"format": FORMAT, "model": catalog.model, "dim": catalog.dim, "chunker": catalog.chunker, "project": catalog.project,
-             "checkin": catalog.checkin, "tips": dict(catalog.tips), "packs": dict(catalog.packs), "artifacts": entries}
+             "checkin": catalog.checkin, "tips": dict(catalog.tips), "settings": dict(catalog.settings), "packs": dict(catalog.packs), "artifacts": entries}
     return json.dumps(facts, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
@@ -86,8 +87,8 @@ def _catalog(facts: Mapping[str, Any], name: str) -> Catalog:
     entries = facts["artifacts"].items()
     return Catalog(
         _string(facts["model"]), dim, int(facts.get("chunker", 0)), _string(facts.get("project", "")), _string(facts.get("checkin", "")),
-        _strings(facts.get("tips", {})), _strings(facts.get("packs", {})),
-        {hash_: described(hash_, entry) for hash_, entry in entries}, {hash_: entry.get("blob", "") for hash_, entry in entries},
+        _strings(facts.get("tips", {})), _strings(facts.get("settings", {})), _strings(facts.get("packs", {})),
+        {hash_: described(hash_, entry) for hash_, entry in entries}, {hash_: _string(entry.get("blob", "")) for hash_, entry in entries},
     )
 
 

@@ -15,6 +15,9 @@ from .ve01 import Record
 #: A peer's rows keep their true hash; UNIQUE(hash, seq) is kept apart by the peer's number in the
 #: upper bits of seq, which the transfer format leaves free.
 PEER_SHIFT = 16
+#: Settings that decide what is indexed and how it is cut; a clone takes over those it has not set.
+SHAPING = frozenset({"branch", "doc-glob", "instruction-glob", "media-glob", "code-glob", "ignore-glob", "max-file-kb",
+                     "max-data-chunks", "chunk-chars"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,11 @@ def records(db: sqlite3.Connection, hash_: str, model: str) -> list[Record]:
         "SELECT c.seq, c.text, e.v FROM fx_vec_chunk c JOIN fx_vec_embedding e ON e.chunk_id=c.id AND e.model=?"
         " WHERE c.hash=? AND coalesce(c.project, '')='' ORDER BY c.seq", (model, hash_))
     return [Record(seq, "", text, np.frombuffer(v, "<f4")) for seq, text, v in rows]
+
+
+def shaping_settings(db: sqlite3.Connection) -> dict[str, str]:
+    """The stored settings that a clone needs to cut the same text into the same chunks."""
+    return {name: value for name, value in db.execute("SELECT name, value FROM fx_vec_config ORDER BY name") if name in SHAPING}
 
 
 def vectors(db: sqlite3.Connection) -> list[tuple[int, str, bytes]]:

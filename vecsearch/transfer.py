@@ -1,0 +1,282 @@
+"""From the files that travel to the tables: `import` after a clone or a loss, `normalize` for old blobs.
+
+Neither calls a model. An import is an index run whose vectors come from the blobs: documents are
+read and cut as ever, and a blob is taken only if its text is the document's. So nobody can put words
+into an artifact's mouth, and everything a blob does not carry (title, lines, author) is exact.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from . import chunk as chunking
+from . import embed, publish
+from .config import Settings, parse
+from .errors import BlobError, StoreError, UsageError
+from .fossil.repository import lenient_text, open_readonly, project_name
+from .index import Progress, Report, Run, text_digest
+from .located import locate
+from .publish import Publisher, blob_name, hash_of, is_pack
+from .store import catalog, connection, exchange, pack, schema, unversioned, ve01
+from .store.reader import Reader
+from .store.ve01 import Record
+from .store.writer import Entry, Writer
+from .types import Chunk, Document
+
+
+@dataclass
+class ImportReport(Report):
+    """What an import did. `refused` are malformed blobs, `stale` those of another version of their
+    artifact, `missing` counts by kind what has no blob and waits for `vecsearch index`."""
+
+    refused: list[str] = field(default_factory=list)
+    stale: list[str] = field(default_factory=list)
+    missing: dict[str, int] = field(default_factory=dict)
+
+    def as_text(self) -> str:
+        """For a person, one fact a line."""
+        if self.unchanged:
+            return "nothing to do: the tables are current"
+        lines = [f"imported {self.artifacts} artifacts as {self.chunks} chunks of {self.model}; no model was called"]
+        lines += [f"moved {self.moved}, removed {self.removed}"] if self.moved or self.removed else []
+        lines += [f"  {count:5} {kind} without a blob: embedded by the next vecsearch index" for kind, count in sorted(self.missing.items())]
+        lines += [f"  passed over: {name}" for name in self.stale]
+        return "\n".join(lines)
+
+
+def import_(path: Path, *, model: str = "", replace_index: bool = False,
+            progress: Progress = lambda done, expected: None) -> ImportReport:
+    """Fill the tables from the files under vec/. `model` names the blobs' model where no vec/index.json
+    does. With `replace_index`, tables of another model give way. Raises StoreError or BlobError where
+    nothing can be imported; a malformed blob is refused whole, named in the report, and stops no other."""
+    open_readonly(path).close()
+    db = connection.open_writable(path)
+    db.text_factory = lenient_text
+    try:
+        incoming = Incoming(db, model)
+        _require_same_model(db, incoming, replace_index)
+        with connection.transaction(db):
+            _adopt_settings(db, incoming)
+        return _Import(db, incoming, replace_index, progress).go()
+    except sqlite3.Error as error:
+        raise connection.explain(path, error) from error
+    finally:
+        db.close()
+
+
+def _state(db: sqlite3.Connection) -> tuple[str, int] | None:
+    if "fx_vec_state" not in schema.table_names(db):
+        return None
+    return db.execute("SELECT model, dim FROM fx_vec_state").fetchone()
+
+
+def _require_same_model(db: sqlite3.Connection, incoming: Incoming, replace_index: bool) -> None:
+    state = _state(db)
+    if state and state != (incoming.model, incoming.dim) and not replace_index:
+        raise StoreError(f"the tables hold an index by {state[0]} ({state[1]}), the files under vec/ are by {incoming.model}"
+                         f" ({incoming.dim}); to take them instead: vecsearch import --replace")
+
+
+def _adopt_settings(db: sqlite3.Connection, incoming: Incoming) -> None:
+    """What is indexed and how it is cut must be as it was at the source, unless it was set here."""
+    writer = Writer(db)
+    here = {name for (name,) in db.execute("SELECT name FROM fx_vec_config")}
+    for name, text in incoming.settings.items():
+        if name in exchange.SHAPING and name not in here:
+            parse(name, text)
+            writer.set_setting(name, text)
+
+
+class Incoming:
+    """The blobs of a repository, by artifact; stands where a run expects its embedder."""
+
+    def __init__(self, db: sqlite3.Connection, model: str = ""):
+        self.db = db
+        self.files = unversioned.files(db)
+        self.local = ("", project_name(db))
+        self.refused: list[str] = []
+        content = unversioned.read(db, catalog.NAME)
+        listed = catalog.decode(content) if content is not None else None
+        self.digests = listed and {blob_name(hash_): digest for hash_, digest in listed.digests.items()} | listed.packs
+        self.packed = self._packed()
+        if not self.packed and not any(map(hash_of, self.files)):
+            raise StoreError("there is nothing to import under vec/; run: fossil uv sync, or clone with --unversioned")
+        self.settings = listed.settings if listed else {}
+        self.model, self.dim = (listed.model, listed.dim) if listed else self._model_and_dim(model)
+        if model and model != self.model:
+            raise UsageError(f"vec/index.json says that the model is {self.model}, not {model}")
+
+    def records(self, hash_: str) -> list[Record] | None:
+        """The records of an artifact, None if there is no blob. Raises BlobError."""
+        name = blob_name(hash_)
+        data = self.packed.get(hash_) or self._read(name)
+        return None if data is None else sorted(ve01.decode(data, self.dim, name), key=lambda record: record.seq)
+
+    def _read(self, name: str) -> bytes | None:
+        """A file, unless the catalog does not list it or means another version: half a sync."""
+        if name not in self.files or (self.digests is not None and name not in self.digests):
+            return None
+        data = unversioned.read(self.db, name)
+        meant = self.digests[name] if self.digests and data else ""
+        return None if meant and publish.digest(data) != meant else data
+
+    def _packed(self) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        for name in sorted(filter(is_pack, self.files)):
+            try:
+                data = self._read(name)
+                found |= {hash_: blob for hash_, (_, blob) in pack.decode(data, name).items()} if data else {}
+            except BlobError as error:
+                self.refused.append(str(error))
+        return found
+
+    def _model_and_dim(self, model: str) -> tuple[str, int]:
+        """Without a catalog: from the tables, or from the blobs and the configured provider."""
+        state = _state(self.db)
+        if state and model in ("", state[0]):
+            return state
+        dim = self._common_dim()
+        if model:
+            return model, dim
+        settings = Reader(self.db).settings()
+        provider = embed.get(settings)
+        if settings["provider"] in ("builtin", "hash") and provider.dim != dim:
+            raise UsageError(f"the blobs have {dim} numbers per vector, the configured {provider.model} makes {provider.dim};"
+                             " name their model with --model")
+        return provider.model, dim
+
+    def _common_dim(self) -> int:
+        """The dim that fits most blobs, so that one damaged or foreign blob does not decide."""
+        votes: Counter[int] = Counter()
+        for name in filter(hash_of, self.files):
+            try:
+                votes[ve01.find_dim(unversioned.read(self.db, name) or b"", name)] += 1
+            except BlobError:
+                continue  # named when its turn comes
+        if not votes:
+            raise BlobError("no blob under vec/ tells the number of values per vector")
+        return votes.most_common(1)[0][0]
+
+
+class _Import(Run):
+    """An index run that takes its vectors from blobs and publishes nothing."""
+
+    def __init__(self, db: sqlite3.Connection, incoming: Incoming, replace_index: bool, progress: Progress):
+        super().__init__(db, lambda settings: incoming, replace_index, progress)
+        self.incoming = incoming
+        self.report: ImportReport = ImportReport(model=incoming.model, refused=incoming.refused)
+
+    def publisher_for(self, settings: Settings) -> Publisher:
+        return Publisher(self.db, settings, self.embedder, mute=True)
+
+    def go(self) -> ImportReport:
+        if self.rebuild:
+            with connection.transaction(self.db):
+                Writer(self.db).remove(facts[0] for facts in Reader(self.db).sources().values() if facts[1] != "api")
+        return super().go()
+
+    def entries(self, batch: list[tuple[Document, list[Chunk]]]) -> list[Entry]:
+        return [entry for document, chunks in batch if (entry := self._entry(document, chunks))]
+
+    def _entry(self, document: Document, own: list[Chunk]) -> Entry | None:
+        if not own:
+            return Entry(document, [], [], np.zeros((0, self.incoming.dim), np.float32))
+        source = document.source
+        try:
+            records = self.incoming.records(source.hash)
+        except BlobError as error:
+            self.report.refused.append(str(error))
+            return None
+        if records is None:
+            self.report.missing[source.kind] = self.report.missing.get(source.kind, 0) + 1
+            return None
+        if strange := {r.project for r in records} - set(self.incoming.local):
+            self.report.stale.append(f"{blob_name(source.hash)}: belongs to project {', '.join(sorted(strange))}")
+            return None
+        return self._matched(document, own, records)
+
+    def _matched(self, document: Document, own: list[Chunk], records: list[Record]) -> Entry | None:
+        vectors = np.stack([r.vector for r in records]) if records else np.zeros((0, self.incoming.dim), np.float32)
+        if [(c.seq, c.text) for c in own] == [(r.seq, r.text) for r in records]:
+            path, form = document.source.path, document.format
+            return Entry(document, own, [text_digest(chunking.embedding_text(path, c, form)) for c in own], vectors)
+        chunks = locate(document, own, records)
+        if chunks is None:
+            self.report.stale.append(f"{blob_name(document.source.hash)}: its text is not that of {document.source.path or 'the artifact'}")
+            return None
+        return Entry(document, chunks, [b""] * len(chunks), vectors)  # no digest: not what we would embed
+
+    def _finish(self, mark: str) -> None:
+        complete = not (self.report.refused or self.report.stale or self.report.missing)
+        super()._finish(mark if complete else "")
+
+
+@dataclass
+class NormalizeReport:
+    """Counts of what was rewritten, and what could not be."""
+
+    vectors: int = 0
+    blobs: int = 0
+    refused: list[str] = field(default_factory=list)
+
+    def as_text(self) -> str:
+        """For a person."""
+        return f"normalised {self.vectors} vectors in the tables, rewrote {self.blobs} blobs"
+
+
+def normalize(path: Path) -> NormalizeReport:
+    """Make every stored vector a unit vector and every blob VE01, in one transaction. What is right
+    already is not touched."""
+    open_readonly(path).close()
+    db = connection.open_writable(path)
+    report = NormalizeReport()
+    try:
+        with connection.transaction(db):
+            _normalize_tables(db, report)
+            _normalize_blobs(db, report)
+    except sqlite3.Error as error:
+        raise connection.explain(path, error) from error
+    finally:
+        db.close()
+    return report
+
+
+def _normalize_tables(db: sqlite3.Connection, report: NormalizeReport) -> None:
+    if "fx_vec_embedding" not in schema.table_names(db):
+        return
+    for chunk_id, model, stored in exchange.vectors(db):
+        vector = np.frombuffer(stored, "<f4")
+        try:
+            changed = ve01.unit(vector, f"chunk {chunk_id}")
+        except BlobError as error:
+            report.refused.append(str(error))
+            continue
+        if changed is not vector:
+            exchange.set_vector(db, chunk_id, model, changed)
+            report.vectors += 1
+
+
+def _normalize_blobs(db: sqlite3.Connection, report: NormalizeReport) -> None:
+    content = unversioned.read(db, catalog.NAME)
+    listed = catalog.decode(content) if content is not None else None
+    state = _state(db)
+    dim = listed.dim if listed else state[1] if state else 0
+    rewritten: dict[str, str] = {}
+    for name in sorted(filter(hash_of, unversioned.files(db))):
+        try:
+            data = unversioned.read(db, name) or b""
+            made = ve01.encode(ve01.decode_old(data, dim or ve01.find_dim(data, name), name))
+        except BlobError as error:
+            report.refused.append(str(error))
+            continue
+        if unversioned.put(db, name, made):
+            rewritten[hash_of(name)] = publish.digest(made)
+    report.blobs = len(rewritten)
+    if listed and rewritten:
+        digests = {hash_: rewritten.get(hash_, was) for hash_, was in listed.digests.items()}
+        unversioned.put(db, catalog.NAME, catalog.encode(replace(listed, digests=digests)))

@@ -11,12 +11,13 @@ PER_ARTIFACT = 2
 
 
 def reciprocal_rank_fusion(arms: Mapping[str, Sequence[int]]) -> list[int]:
-    """Ids of all arms ordered by the sum of 1 / (k + rank); equal sums by id."""
+    """Ids of all arms ordered by the sum of 1 / (k + rank); of equal sums first what the first arm
+    ranks higher. Row ids do not count: a clone has the same index under other ids."""
     scores: dict[int, float] = {}
     for ids in arms.values():
         for rank, i in enumerate(ids, 1):
             scores[i] = scores.get(i, 0.0) + 1.0 / (RRF_K + rank)
-    return sorted(scores, key=lambda i: (-scores[i], i))
+    return sorted(scores, key=lambda i: -scores[i])  # stable, and filled in the order of the first arm
 
 
 def fold(ids: Sequence[int], artifact: Callable[[int], str]) -> list[int]:

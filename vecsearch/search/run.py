@@ -111,9 +111,8 @@ class _Similarity:
 
     def score(self, chunk_id: int) -> float:
         """The dot product of query and chunk, 0 for a row that has no vector."""
-        ids = self.vectors.ids
-        row = int(np.searchsorted(ids, chunk_id))
-        return float(self.vectors.matrix[row] @ self.embedded) if row < len(ids) and ids[row] == chunk_id else 0.0
+        rows = np.flatnonzero(self.vectors.ids == chunk_id)
+        return float(self.vectors.matrix[rows[0]] @ self.embedded) if len(rows) else 0.0
 
 
 def _similarity(reader: Reader, state: State, embedder: Callable[[], Embedder], query: Query, kinds: frozenset[str],

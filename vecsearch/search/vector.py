@@ -8,7 +8,7 @@ from ..store.reader import Vectors
 
 
 def scan(vectors: Vectors, query: np.ndarray, limit: int, allowed: np.ndarray | None = None) -> list[tuple[int, float]]:
-    """(chunk id, similarity) of the `limit` most similar chunks, best first, equal ones by id.
+    """(chunk id, similarity) of the `limit` most similar chunks, best first, equal ones in the order of the rows.
 
     `query` is float32 [dim] of unit length; `allowed` a bool mask [n] of rows that may be found.
     """
@@ -20,5 +20,5 @@ def scan(vectors: Vectors, query: np.ndarray, limit: int, allowed: np.ndarray | 
         threshold = np.partition(found, -limit)[-limit]
         keep = found >= threshold
         rows, found = rows[keep], found[keep]
-    order = np.lexsort((vectors.ids[rows], -found))[:limit]
+    order = np.lexsort((rows, -found))[:limit]
     return [(int(vectors.ids[rows[i]]), float(found[i])) for i in order]

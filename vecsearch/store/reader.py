@@ -45,7 +45,7 @@ class StoredChunk:
 @dataclass(frozen=True, slots=True)
 class Vectors:
     """The unit vectors of one model: ids int64 [n], kinds uint8 [n] (indexes into `kind_names`),
-    matrix float32 [n, dim]. Rows are ordered by id."""
+    matrix float32 [n, dim]. Rows are ordered by hash and seq: row ids differ from clone to clone."""
 
     ids: np.ndarray
     kinds: np.ndarray
@@ -120,6 +120,27 @@ class Reader:
         rows = self.db.execute("SELECT hash, id, kind, fingerprint, path, branch FROM fx_vec_source WHERE project=''")
         return {row[0]: row[1:] for row in rows}
 
+    def library(self, project: str) -> dict[str, int]:
+        """hash -> source id of an imported library's definitions."""
+        if "fx_vec_source" not in self.tables:
+            return {}
+        return dict(self.db.execute("SELECT hash, id FROM fx_vec_source WHERE kind='api' AND project=?", (project,)))
+
+    def library_templates(self) -> dict[str, str]:
+        """project -> template of the addresses of its definitions."""
+        if "fx_vec_library" not in self.tables:
+            return {}
+        return dict(self.db.execute("SELECT project, template FROM fx_vec_library"))
+
+    def unembedded(self, model: str) -> list[tuple[int, str | None, str, str, str, str]]:
+        """(chunk id, path, title, symbol, format, text) of chunks that have no vector of the model."""
+        return self.db.execute(
+            "SELECT c.id, c.path, coalesce(d.title, ''), coalesce(d.symbol, ''), coalesce(s.format, 'plain'), c.text"
+            " FROM fx_vec_chunk c LEFT JOIN fx_vec_embedding e ON e.chunk_id=c.id AND e.model=?"
+            " LEFT JOIN fx_vec_detail d ON d.chunk_id=c.id LEFT JOIN fx_vec_source s ON s.id=d.source_id"
+            " WHERE e.chunk_id IS NULL ORDER BY c.id", (model,)
+        ).fetchall()
+
     def vectors(self, state: State, kinds: Iterable[str]) -> Vectors:
         """Every vector of the state's model whose chunk is of one of the kinds. Raises StoreError on a
         vector of the wrong size."""
@@ -127,7 +148,7 @@ class Reader:
         code = {name: i for i, name in enumerate(names)}
         rows = self.db.execute(
             "SELECT c.id, c.kind, e.v FROM fx_vec_embedding e JOIN fx_vec_chunk c ON c.id = e.chunk_id"
-            f" WHERE e.model=? AND c.kind IN ({_marks(names)}) ORDER BY c.id",
+            f" WHERE e.model=? AND c.kind IN ({_marks(names)}) ORDER BY c.hash, c.seq",
             (state.model, *names),
         ).fetchall()
         if any(len(v) != 4 * state.dim for _, _, v in rows):
@@ -146,7 +167,7 @@ class Reader:
         return self.db.execute(
             f"SELECT f.rowid, bm25(fx_vec_fts, {columns}) AS score FROM fx_vec_fts f"
             " LEFT JOIN fx_vec_chunk c ON c.id = f.rowid LEFT JOIN fx_vec_source s ON s.id = -f.rowid"
-            f" WHERE fx_vec_fts MATCH ? AND coalesce(c.kind, s.kind) IN ({marks}) ORDER BY score, f.rowid LIMIT ?",
+            f" WHERE fx_vec_fts MATCH ? AND coalesce(c.kind, s.kind) IN ({marks}) ORDER BY score, coalesce(c.hash, s.hash), c.seq LIMIT ?",
             (*weights, expression, *wanted, limit),
         ).fetchall()
 

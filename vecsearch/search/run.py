@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import EmbedError, NoIndexError
-from ..fossil import corpus, links
+from ..fossil import corpus
 from ..fossil.repository import change_mark
 from ..store.reader import Reader, State, StoredChunk, Vectors
 from ..types import Embedder, Hit
 from . import fuse, lexical, vector
+from .address import Addresses
 from .query import Query
 from .snippet import snippet
 
@@ -182,7 +183,7 @@ def _fill(db: sqlite3.Connection, reader: Reader, result: Result, order: list[in
     ranks = {name: {i: rank for rank, (i, _) in enumerate(found, 1)} for name, found in arms.items()}
     visible = corpus.visible(db, [(chunks[i].kind, chunks[i].hash) for i in order if not chunks[i].project])
     order = [i for i in order if chunks[i].project or (chunks[i].kind, chunks[i].hash) in visible]
-    tips = reader.tips()
+    tips, addresses = reader.tips(), Addresses(reader, base_url)
     result.total = len(order)
     page = order[query.offset : query.offset + query.k]
     for rank, i in enumerate(page, query.offset + 1):
@@ -192,7 +193,7 @@ def _fill(db: sqlite3.Connection, reader: Reader, result: Result, order: list[in
             score=round(min(1.0, max(0.0, similarity.score(i))), 6) if similarity else 0.0,
             kind=chunk.kind, project=chunk.project, path=chunk.path, hash=chunk.hash, text=chunk.text,
             rank=rank, title=chunk.title or chunk.path or chunk.hash[:16],
-            url=links.url(chunk.kind, chunk.path, chunk.hash, ci, chunk.lines, base_url),
+            url=addresses.of(chunk, ci),
             lines=chunk.lines, snippet=snippet(chunk.format, chunk.text, query),
             arms={name: found[i] for name, found in ranks.items() if i in found},
             user=chunk.user, mtime=chunk.mtime, seq=chunk.seq, ci=ci,

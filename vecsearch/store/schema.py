@@ -79,6 +79,8 @@ DERIVED = {
   checkin TEXT NOT NULL,
   tips TEXT NOT NULL
 )""",
+    # An imported library: how the address of a definition is made from its name.
+    "fx_vec_library": "CREATE TABLE fx_vec_library(project TEXT PRIMARY KEY, template TEXT NOT NULL) WITHOUT ROWID",
     "fx_vec_tip": "CREATE TABLE fx_vec_tip(branch TEXT PRIMARY KEY, ci TEXT NOT NULL) WITHOUT ROWID",
     "fx_vec_config": "CREATE TABLE fx_vec_config(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "fx_vec_mark": "CREATE TABLE fx_vec_mark(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",

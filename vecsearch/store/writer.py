@@ -87,6 +87,11 @@ class Writer:
         self._lexical("", chunk_id, lexical.row(chunk.title, source.path, chunk.symbol, document.format, chunk.text))
         return chunk_id
 
+    def add_vectors(self, chunk_ids: Iterable[int], vectors: np.ndarray, model: str) -> None:
+        """Another model's vectors for chunks that stay as they are."""
+        for chunk_id, vector in zip(chunk_ids, vectors, strict=True):
+            self._insert_vector(chunk_id, model, vector.astype("<f4").tobytes())
+
     def _insert_vector(self, chunk_id: int, model: str, blob: bytes) -> None:
         self.db.execute("INSERT INTO fx_vec_embedding VALUES(?,?,?,?)", (chunk_id, model, len(blob) // 4, blob))
 
@@ -177,9 +182,8 @@ class Writer:
         """A bookkeeping value, see Reader.mark."""
         self.db.execute("INSERT OR REPLACE INTO fx_vec_mark VALUES(?,?)", (name, value))
 
-    def set_setting(self, name: str, value: str | None) -> None:
-        """Store a setting's text, or return it to its default."""
-        if value is None:
-            self.db.execute("DELETE FROM fx_vec_config WHERE name=?", (name,))
-        else:
-            self.db.execute("INSERT OR REPLACE INTO fx_vec_config VALUES(?,?)", (name, value))
+    def set_library(self, project: str, template: str | None) -> None:
+        """Remember how a library's addresses are made, or forget it."""
+        self.db.execute("DELETE FROM fx_vec_library WHERE project=?", (project,))
+        if template is not None:
+            self.db.execute("INSERT INTO fx_vec_library VALUES(?,?)", (project, template))

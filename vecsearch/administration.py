@@ -1,0 +1,68 @@
+"""Settings and media as an administrator sees them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+from .config import SETTINGS, parse
+from .errors import UsageError
+from .fossil.corpus import media
+from .fossil.repository import open_readonly
+from .store import connection, settings
+from .store.reader import Reader
+
+
+def show_settings(path: Path, name: str | None, *, as_json: bool) -> str:
+    """One setting's value, or each with its value and help. Raises UsageError for an unknown name."""
+    if name and name not in SETTINGS:
+        parse(name, "")
+    db = open_readonly(path)
+    try:
+        texts = {key: _text(value) for key, value in Reader(db).settings().items() if name in (None, key)}
+    finally:
+        db.close()
+    if as_json:
+        return json.dumps(texts, ensure_ascii=False)
+    if name:
+        return texts[name]
+    return "\n".join(f"{key} = {text}\n    {SETTINGS[key].help}" for key, text in texts.items())
+
+
+def change_setting(path: Path, name: str, text: str | None) -> str:
+    """Store a setting's text, or unset it. Raises UsageError that says what is right."""
+    value = SETTINGS[name].default if text is None and name in SETTINGS else parse(name, text or "")
+    open_readonly(path).close()
+    db = connection.open_writable(path)
+    try:
+        with connection.transaction(db):
+            settings.store(db, name, text)
+    except sqlite3.Error as error:
+        raise connection.explain(path, error) from error
+    finally:
+        db.close()
+    return f"{name} = {_text(value)}\n{_advice(name)}"
+
+
+def _advice(name: str) -> str:
+    if name.startswith("provider"):
+        return "now run: vecsearch rebuild"
+    return "takes effect at the next: vecsearch index"
+
+
+def _text(value: object) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def verify_media(download: Path, manifest: Path) -> str:
+    """A sentence if the file is the manifest's asset. Raises UsageError that says what differs."""
+    for path in (download, manifest):
+        if not path.is_file():
+            raise UsageError(f"{path}: there is no such file")
+    try:
+        asset = media.parse(manifest.read_bytes())
+    except ValueError as error:
+        raise UsageError(f"{manifest}: broken manifest: {error}") from None
+    media.verify(asset, download)
+    return f"{download} is {asset.uri}: {asset.bytes} bytes, SHA3-256 {asset.sha3}"

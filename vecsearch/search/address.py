@@ -1,0 +1,25 @@
+"""Where a hit opens: in this repository, in a peer's, or in a library's own documentation."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from ..fossil import links
+from ..store.reader import Reader, StoredChunk
+
+
+class Addresses:
+    """Addresses of hits, for pages that stand below `base_url`."""
+
+    def __init__(self, reader: Reader, base_url: str):
+        self.base_url, self.libraries = base_url, reader.library_templates()
+
+    def of(self, chunk: StoredChunk, ci: str) -> str:
+        """The address, "" for a library that has none."""
+        if chunk.kind == "api" and chunk.project:
+            return self._in_library(self.libraries.get(chunk.project, ""), chunk.path or "")
+        return links.url(chunk.kind, chunk.path, chunk.hash, ci, chunk.lines, self.base_url)
+
+    def _in_library(self, template: str, name: str) -> str:
+        address = template.replace("{name}", quote(name, safe=""))
+        return self.base_url + address if address.startswith("/") else address

@@ -67,10 +67,15 @@ def decode_old(data: bytes, dim: int, name: str) -> list[Record]:
 def unit(vector: np.ndarray, name: str) -> np.ndarray:
     """The vector at length 1; one that has it already keeps its very bits. Raises BlobError if it
     is zero or not finite."""
-    length = float(np.linalg.norm(vector.astype(np.float64)))
+    length = _length(vector)
     if not 0 < length < float("inf"):
         raise BlobError(f"{name}: the vector has length {length}, it cannot be normalised")
     return vector if abs(length - 1) <= UNIT_TOLERANCE else (vector / length).astype(np.float32)
+
+
+def _length(vector: np.ndarray) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.linalg.norm(vector.astype(np.float64)))
 
 
 def find_dim(data: bytes, name: str) -> int:
@@ -89,10 +94,10 @@ def _candidates(body: memoryview, name: str, old: bool) -> Iterator[int]:
     """Dims for which the first record fits: its vector is a unit vector and ends within the blob."""
     start = _record_texts(body, 0, name)[3]
     most = min((len(body) - start) // 4, MAX_DIM)
-    numbers = np.frombuffer(bytes(body[start : start + 4 * most]), "<f4").astype(np.float64)
     if old:
-        return iter(range(1, len(numbers) + 1))
+        return iter(range(1, most + 1))
     with np.errstate(over="ignore", invalid="ignore"):
+        numbers = np.frombuffer(bytes(body[start : start + 4 * most]), "<f4").astype(np.float64)
         lengths = np.sqrt(np.cumsum(numbers * numbers))
     return iter((np.flatnonzero(np.abs(lengths - 1) <= UNIT_TOLERANCE) + 1).tolist())
 
@@ -146,7 +151,6 @@ def _text(body: memoryview, at: int, size: int, what: str) -> tuple[str, int]:
 
 
 def _require_unit(record: Record, name: str) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        length = float(np.linalg.norm(record.vector.astype(np.float64)))
+    length = _length(record.vector)
     if not abs(length - 1) <= UNIT_TOLERANCE:  # NaN fails, too
         raise BlobError(f"{name}: the vector of chunk {record.seq} has length {length:.4g}, not 1")

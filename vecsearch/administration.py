@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from .config import SETTINGS, parse
-from .errors import UsageError
+from .errors import UsageError, VecsearchError
 from .fossil.corpus import media
 from .fossil.repository import open_readonly
 from .store import connection, settings
@@ -56,13 +56,13 @@ def _text(value: object) -> str:
 
 
 def verify_media(download: Path, manifest: Path) -> str:
-    """A sentence if the file is the manifest's asset. Raises UsageError that says what differs."""
+    """A sentence if the file is the manifest's asset. Raises VecsearchError that says what differs."""
     for path in (download, manifest):
         if not path.is_file():
             raise UsageError(f"{path}: there is no such file")
     try:
         asset = media.parse(manifest.read_bytes())
     except ValueError as error:
-        raise UsageError(f"{manifest}: broken manifest: {error}") from None
+        raise VecsearchError(f"{manifest}: broken manifest: {error}") from None
     media.verify(asset, download)
     return f"{download} is {asset.uri}: {asset.bytes} bytes, SHA3-256 {asset.sha3}"

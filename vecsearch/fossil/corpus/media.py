@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...config import Settings
-from ...errors import ArtifactError, UsageError
+from ...errors import ArtifactError, VecsearchError
 from ...types import Document, Source
 from .. import artifact, repository
 from ..checkin_files import files_of
@@ -68,14 +68,14 @@ def _checked(asset: Asset) -> Asset:
 
 
 def verify(asset: Asset, download: Path) -> None:
-    """Raises UsageError unless the file is the asset, by size and SHA3-256."""
+    """Raises VecsearchError unless the file is the asset, by size and SHA3-256."""
     size = download.stat().st_size
     if size != asset.bytes:
-        raise UsageError(f"{download}: has {size} bytes, the manifest says {asset.bytes}")
+        raise VecsearchError(f"{download}: has {size} bytes, the manifest says {asset.bytes}")
     with download.open("rb") as file:
         digest = hashlib.file_digest(file, "sha3_256").hexdigest()
     if digest != asset.sha3:
-        raise UsageError(f"{download}: has the SHA3-256 {digest}, the manifest says {asset.sha3}")
+        raise VecsearchError(f"{download}: has the SHA3-256 {digest}, the manifest says {asset.sha3}")
 
 
 def sources(db: sqlite3.Connection, settings: Settings, kind: str = "media") -> Iterator[Source]:

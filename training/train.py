@@ -1,0 +1,206 @@
+"""Contrastive training of the token vectors: `python -m training.train CORPUS VOCABULARY START.npy OUT.npy`.
+
+A text's vector is the unit-length sum of its tokens' vectors, each word weighted by the square root
+of how often it occurs. A batch holds pieces of a few packages: what stands beside the right piece in
+its own package is the hard negative. Loss: cross entropy both ways over the batch (InfoNCE, van den
+Oord et al. 2018), temperature 1/SCALE.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from vecsearch.embed.builtin.tokens import tokens
+
+from .corpus import QUERY_TYPES, load
+
+SEED, SCALE, RATE, STEPS = 20261130, 20.0, 5e-3, 3000
+BATCH, GROUP = 2048, 128  # pieces a step, and of one package
+#: How often a type of query is asked, against the other types that a piece has.
+WEIGHT = {"head": 0.6, "ask": 1.0, "trail": 0.5, "path": 0.35, "sentence-": 0.8, "comment-": 0.8, "name-": 0.7,
+          "name": 0.4, "symbol": 0.3, "mention": 1.5}
+#: How often a run of a text's own words is the query.
+SNIPPET = 0.15
+#: What people say around their question, so that it comes to weigh little.
+FILLER = """how do I can the what is a my me in to we it there way want need some please where does why should find one use using
+this that with for of on and when not have get but from our when you if or any so just explain work works works? code""".split()
+HELD_OUT = 37  # every so manyth package is kept to measure with
+
+
+@dataclass
+class Ragged:
+    flat: np.ndarray
+    at: np.ndarray
+
+    def __getitem__(self, row: int) -> np.ndarray:
+        return self.flat[self.at[row] : self.at[row + 1]]
+
+
+class Words:
+    """Words of the corpus -> tokens of the vocabulary, for many words at once."""
+
+    def __init__(self, words: list[str], vocabulary: list[str]):
+        row = {token: i for i, token in enumerate(vocabulary)}
+        known = row.__contains__
+        lists = [[row[t] for t in tokens(word, known)] if word.isascii() else [] for word in words]
+        self.at = np.concatenate([[0], np.cumsum([len(found) for found in lists])])
+        self.flat = np.fromiter((t for found in lists for t in found), np.int64, int(self.at[-1]))
+
+    def expand(self, words: np.ndarray, weights: np.ndarray, ends: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """(tokens, weights, offsets) of texts that are `words` up to each of `ends`."""
+        sizes = self.at[words + 1] - self.at[words]
+        reach = np.concatenate([[0], np.cumsum(sizes)])
+        index = np.arange(reach[-1]) + np.repeat(self.at[words] - reach[:-1], sizes)
+        starts = reach[np.concatenate([[0], ends[:-1]])]
+        return torch.from_numpy(self.flat[index]), torch.from_numpy(np.repeat(weights, sizes)), torch.from_numpy(starts)
+
+
+class Pieces:
+    """Draws batches of (query, text) as words with weights."""
+
+    def __init__(self, corpus: dict[str, np.ndarray], spellings: list[str], rng: np.random.Generator):
+        self.rng = rng
+        filler = set(FILLER)
+        self.filler = np.array([i for i, word in enumerate(spellings) if word in filler], np.int32)
+        self.body = Ragged(corpus["body"], corpus["body_at"])
+        self.often = Ragged(corpus["often"], corpus["body_at"])
+        self.context = Ragged(corpus["context"], corpus["context_at"])
+        self.query = Ragged(corpus["query"], corpus["query_at"])
+        self.type = corpus["type"]
+        self.code = corpus["code"]
+        self.asked = np.searchsorted(corpus["owner"], np.arange(len(corpus["code"]) + 1))
+        self.weight = np.array([WEIGHT[t] for t in QUERY_TYPES])
+        group = corpus["package"] * 2 + corpus["code"]
+        held = corpus["package"] % HELD_OUT == 5
+        self.held = np.flatnonzero(held)
+        self.groups = [g for g in np.split(*self.sorted_groups(group, ~held)) if len(g) >= 24]
+        size = np.array([len(g) for g in self.groups]) ** 0.5
+        code = np.array([self.code[g[0]] for g in self.groups], bool)
+        self.chance = np.where(code, size / size[code].sum(), size / size[~code].sum()) / 2
+
+    @staticmethod
+    def sorted_groups(group: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rows = np.flatnonzero(kept)
+        order = rows[np.argsort(group[rows], kind="stable")]
+        return order, np.flatnonzero(np.diff(group[order])) + 1
+
+    def draw(self) -> np.ndarray:
+        chosen = self.rng.choice(len(self.groups), BATCH // GROUP, replace=False, p=self.chance)
+        return np.concatenate([self.rng.choice(self.groups[g], min(GROUP, len(self.groups[g])), replace=False) for g in chosen])
+
+    def pair(self, piece: int, plain: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Words of a query, words of its text and their weights; `plain` leaves out the noise."""
+        rng = self.rng
+        first, last = self.asked[piece], self.asked[piece + 1]
+        chance = self.weight[self.type[first:last]]
+        asked = int(first + rng.choice(last - first, p=chance / chance.sum()))
+        name, query = QUERY_TYPES[self.type[asked]], self.query[asked]
+        body, often, context = self.body[piece], self.often[piece].astype(np.float32), self.context[piece]
+        if not plain and len(body) > 24 and rng.random() < SNIPPET:
+            name, start = "sentence-", int(rng.integers(0, len(body) - 12))
+            query = body[start : start + int(rng.integers(4, 13))]
+        if rng.random() < REMOVE.get(name, 0.7 if name.endswith("-") else 0.0):
+            often = often - np.isin(body, query)
+        if rng.random() < (0.5 if name in ("head", "ask", "trail", "path", "symbol") else 0.15):
+            context = context[: int(rng.integers(0, len(context) + 1))] if name != "path" else context[:0]
+        if not plain and len(query) > 5 and rng.random() < 0.4:
+            query = query[rng.random(len(query)) < 0.75]
+        if not plain and rng.random() < 0.25:
+            query = np.concatenate([query, rng.choice(self.filler, int(rng.integers(1, 6)))])
+        words = np.concatenate([body, context])
+        return query, words, np.sqrt(np.concatenate([often, np.ones(len(context), np.float32)]).clip(0))
+
+    def batch(self, pieces: np.ndarray, plain: bool = False) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+        pairs = [self.pair(piece, plain) for piece in pieces.tolist()]
+        queries, texts, weights = (list(column) for column in zip(*pairs, strict=True))
+        flat = np.concatenate(queries)
+        return ((flat, np.ones(len(flat), np.float32), np.cumsum([len(q) for q in queries])),
+                (np.concatenate(texts), np.concatenate(weights), np.cumsum([len(t) for t in texts])))
+
+
+#: How often the words of a query are taken out of its text, where that is not 0.7 or never.
+REMOVE = {"head": 0.5, "ask": 0.4, "trail": 0.4}
+
+
+def bag(table: torch.Tensor, tokens_: torch.Tensor, weights: torch.Tensor, starts: torch.Tensor) -> torch.Tensor:
+    """Unit vectors [texts, dim]"""
+    return F.normalize(F.embedding_bag(tokens_, table, starts, mode="sum", per_sample_weights=weights), dim=1)
+
+
+def embed(table: torch.Tensor, words: Words, text: tuple[np.ndarray, ...]) -> torch.Tensor:
+    return bag(table, *words.expand(*text))
+
+
+@torch.no_grad()
+def measure(table: torch.Tensor, words: Words, pieces: Pieces) -> dict[str, float]:
+    """Mean reciprocal rank among 1,500 held-out pieces, for documentation and for code."""
+    keep, pieces.rng = pieces.rng, np.random.default_rng(SEED)
+    found = {}
+    for name, code in (("doc", 0), ("code", 1)):
+        rows = pieces.rng.permutation(pieces.held[pieces.code[pieces.held] == code])[:1500]
+        query, text = pieces.batch(rows, True)
+        score = embed(table, words, query) @ embed(table, words, text).T
+        rank = (score > score.diagonal()[:, None]).sum(1) + 1
+        found[name] = round(float((1 / rank).mean()), 4)
+    pieces.rng = keep
+    return found
+
+
+class Batches(torch.utils.data.IterableDataset):
+    """What one step learns from, made in a process of its own while the last step runs."""
+
+    def __init__(self, pieces: Pieces, words: Words, steps: int):
+        self.pieces, self.words, self.steps = pieces, words, steps
+
+    def __iter__(self) -> Iterator[tuple[tuple[torch.Tensor, ...], ...]]:
+        for _ in range(self.steps):
+            query, text = self.pieces.batch(self.pieces.draw())
+            yield self.words.expand(*query), self.words.expand(*text)
+
+
+def train(table: torch.Tensor, words: Words, pieces: Pieces, steps: int, rate: float = RATE) -> torch.Tensor:
+    table = table.clone().requires_grad_()
+    optimiser = torch.optim.Adam([table], lr=rate, betas=(0.9, 0.98))
+    started, mean = time.monotonic(), 0.0
+    loader = torch.utils.data.DataLoader(Batches(pieces, words, steps), batch_size=None, num_workers=1, prefetch_factor=8)
+    for step, (query, text) in enumerate(loader):
+        for group in optimiser.param_groups:
+            group["lr"] = rate * min(1, (step + 1) / 50) * (1 - 0.97 * step / steps)
+        score = SCALE * bag(table, *query) @ bag(table, *text).T
+        right = torch.arange(len(score))
+        loss = (F.cross_entropy(score, right) + F.cross_entropy(score.T, right)) / 2
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        mean = loss.item() if not step else 0.98 * mean + 0.02 * loss.item()
+        if step % 250 == 249:
+            print(f"step {step + 1} loss {mean:.3f} {measure(table, words, pieces)} {time.monotonic() - started:.0f} s", flush=True)
+    return table.detach()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("corpus", "vocabulary", "start", "out"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--rate", type=float, default=RATE)
+    options = parser.parse_args()
+    torch.manual_seed(SEED)
+    corpus, spellings = load(options.corpus)
+    words = Words(spellings, options.vocabulary.read_text(encoding="utf-8").split())
+    pieces = Pieces(corpus, spellings, np.random.default_rng(SEED))
+    table = torch.from_numpy(np.load(options.start))
+    print(f"{len(corpus['code'])} pieces, {len(pieces.groups)} groups, before: {measure(table, words, pieces)}", flush=True)
+    np.save(options.out, train(table, words, pieces, options.steps, options.rate).numpy())
+
+
+if __name__ == "__main__":
+    main()

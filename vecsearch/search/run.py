@@ -188,7 +188,7 @@ def _fill(db: sqlite3.Connection, reader: Reader, result: Result, order: list[in
     page = order[query.offset : query.offset + query.k]
     for rank, i in enumerate(page, query.offset + 1):
         chunk = chunks[i]
-        ci = tips.get(chunk.branch, result.checkin)
+        ci = addresses.checkin(chunk, tips, result.checkin)
         result.hits.append(Hit(
             score=round(min(1.0, max(0.0, similarity.score(i))), 6) if similarity else 0.0,
             kind=chunk.kind, project=chunk.project, path=chunk.path, hash=chunk.hash, text=chunk.text,

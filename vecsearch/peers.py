@@ -1,0 +1,257 @@
+"""Other repositories whose index is searched along with this one.
+
+Who sees a peer's hits (docs/decisions.md): what is taken in is only what anyone may read there, unless
+the operator trusts the peer's readers to be ours; and here a visitor needs the same right as for our
+own content of that kind. So neither repository's openness leaks the other's content.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import numpy as np
+
+from . import publish
+from .errors import BlobError, StoreError, UsageError, VecsearchError
+from .fossil import access, corpus
+from .fossil.repository import open_readonly
+from .peer_http import fetcher
+from .store import catalog, connection, exchange, pack, unversioned, ve01
+from .store.catalog import Catalog
+from .store.exchange import Artifact, Peer
+from .store.reader import Reader
+from .store.ve01 import Record
+from .store.writer import Entry, Writer
+from .types import KINDS, Chunk, Document, Source
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass
+class PeerReport:
+    """What an update of one peer did; `faults` name what could not be taken and was left as it was."""
+
+    name: str
+    taken: int = 0
+    moved: int = 0
+    removed: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def as_text(self) -> str:
+        """One line for a person."""
+        return f"{self.name}: took {self.taken} artifacts, moved {self.moved}, removed {self.removed}"
+
+
+@dataclass
+class Offer:
+    """What a peer has to give. `records` raises BlobError, or gives None for a blob that is not there."""
+
+    catalog: Catalog
+    records: Callable[[str], list[Record] | None]
+
+
+def add(path: Path, name: str, location: str, *, base_url: str = "", trusted: bool = False) -> PeerReport:
+    """Take in the index of the repository file or site at `location` under the project `name`."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(f'a peer\'s name has letters, digits, ".", "_", "-", not "{name}"')
+    if base_url and urlsplit(base_url).scheme not in ("http", "https"):
+        raise UsageError(f"--base-url must start with http:// or https://, not {base_url}")
+    with _writable(path) as db:
+        taken = {peer.name for peer in exchange.peers(db)} | set(Reader(db).projects(KINDS))
+        if name in taken:
+            raise UsageError(f"there is a project {name} already; see: vecsearch peer list")
+        number = 1 + max((peer.number for peer in exchange.peers(db)), default=0)
+        place = location if _is_url(location) else str(Path(location).resolve())
+        base = base_url or (_without_login(location) if _is_url(location) else "")
+        return _update(db, Peer(number, name, place, base.rstrip("/"), trusted, "", {}))
+
+
+def update(path: Path, names: Iterable[str] = ()) -> list[PeerReport]:
+    """Bring the named peers, or all, up to date. One that cannot be read keeps what was taken before."""
+    wanted = set(names)
+    with _writable(path) as db:
+        known = exchange.peers(db)
+        if unknown := wanted - {peer.name for peer in known}:
+            raise UsageError(f"there is no peer {', '.join(sorted(unknown))}; see: vecsearch peer list")
+        return [_update_or_say_why(db, peer) for peer in known if not wanted or peer.name in wanted]
+
+
+def _update_or_say_why(db: sqlite3.Connection, peer: Peer) -> PeerReport:
+    try:
+        return _update(db, peer)
+    except (VecsearchError, sqlite3.Error) as error:
+        return PeerReport(peer.name, faults=[f"{peer.name}: {error}; what was taken before stays"])
+
+
+def remove(path: Path, name: str) -> int:
+    """Forget a peer and all that came from it; how many artifacts that were."""
+    with _writable(path) as db:
+        if name not in {peer.name for peer in exchange.peers(db)}:
+            raise UsageError(f"there is no peer {name}; see: vecsearch peer list")
+        rows = exchange.peer_sources(db, name)
+        with connection.transaction(db):
+            Writer(db).remove(facts[0] for facts in rows.values())
+            exchange.forget_peer(db, name)
+        return len(rows)
+
+
+def listing(path: Path) -> list[tuple[Peer, int]]:
+    """Each peer and how many artifacts came from it."""
+    with closing(open_readonly(path)) as db:
+        return [(peer, len(exchange.peer_sources(db, peer.name))) for peer in exchange.peers(db)]
+
+
+@contextmanager
+def _writable(path: Path) -> Iterator[sqlite3.Connection]:
+    open_readonly(path).close()
+    db = connection.open_writable(path)
+    try:
+        yield db
+    except sqlite3.Error as error:
+        raise connection.explain(path, error) from error
+    finally:
+        db.close()
+
+
+def _update(db: sqlite3.Connection, peer: Peer) -> PeerReport:
+    """Read everything first, then write it in one transaction."""
+    with _offer(peer) as offer:
+        _require_same_model(db, peer, offer.catalog)
+        known = exchange.peer_sources(db, peer.name)
+        report = PeerReport(peer.name)
+        entries, moved = _changes(peer, offer, known, report)
+    gone = [facts[0] for hash_, facts in known.items() if hash_ not in offer.catalog.artifacts]
+    with connection.transaction(db):
+        writer = Writer(db)
+        for entry in entries:
+            writer.put(entry, offer.catalog.model, peer.name)
+        for artifact in moved:
+            writer.relocate(known[artifact.hash][0], artifact.kind, artifact.path, artifact.branch)
+        writer.remove(gone)
+        exchange.save_peer(db, replace(peer, checkin=offer.catalog.checkin, tips=dict(offer.catalog.tips)))
+    report.taken, report.moved, report.removed = len(entries), len(moved), len(gone)
+    return report
+
+
+def _require_same_model(db: sqlite3.Connection, peer: Peer, theirs: Catalog) -> None:
+    ours = Reader(db).state()
+    if (ours.model, ours.dim) != (theirs.model, theirs.dim):
+        raise StoreError(f"{peer.name} is indexed by {theirs.model} ({theirs.dim}), this repository by {ours.model} ({ours.dim}):"
+                         " their scores cannot be compared; index both with the same model")
+
+
+def _changes(peer: Peer, offer: Offer, known: dict, report: PeerReport) -> tuple[list[Entry], list[Artifact]]:
+    entries, moved = [], []
+    for hash_, artifact in offer.catalog.artifacts.items():
+        facts = known.get(hash_)
+        fingerprint = _fingerprint(artifact, offer.catalog.digests[hash_])
+        if facts and facts[2] == fingerprint:
+            if (facts[1], *facts[3:]) != (artifact.kind, artifact.path, artifact.branch):
+                moved.append(artifact)
+            continue
+        try:
+            records = offer.records(hash_)
+            if records is None:
+                raise BlobError(f"{publish.blob_name(hash_)}: the catalog lists it, but it is not there or not the one meant")
+            entries.append(_entry(peer, artifact, fingerprint, records, offer.catalog.dim))
+        except BlobError as error:
+            report.faults.append(f"{peer.name}: {error}")
+    return entries, moved
+
+
+def _fingerprint(artifact: Artifact, digest: str) -> str:
+    """Changes with whatever a hit shows, but not with where the artifact stands."""
+    return publish.digest(repr((replace(artifact, kind="", path=None, branch=""), digest)).encode("utf-8", "surrogatepass"))
+
+
+def _entry(peer: Peer, artifact: Artifact, fingerprint: str, records: list[Record], dim: int) -> Entry:
+    described = artifact.chunks or tuple(Chunk(r.seq, "", artifact.title) for r in records)
+    if len(described) != len(records):
+        raise BlobError(f"{publish.blob_name(artifact.hash)}: {len(records)} chunks, the catalog describes {len(described)}")
+    source = Source(artifact.kind, artifact.hash, artifact.path, fingerprint, 0, artifact.branch, artifact.user, artifact.mtime)
+    chunks = [replace(c, seq=(peer.number << exchange.PEER_SHIFT) | r.seq, text=r.text) for c, r in zip(described, records)]
+    vectors = np.stack([r.vector for r in records]) if records else np.zeros((0, dim), np.float32)
+    # No digest: a peer's vector never stands in for one of ours.
+    return Entry(Document(source, artifact.title, artifact.format), chunks, [b""] * len(chunks), vectors)
+
+
+@contextmanager
+def _offer(peer: Peer) -> Iterator[Offer]:
+    """What the peer has to give now. Raises StoreError, RepositoryError or BlobError."""
+    if _is_url(peer.location):
+        yield _from_files(fetcher(peer.location))
+        return
+    with closing(open_readonly(Path(peer.location))) as theirs:
+        theirs.execute("BEGIN")  # one moment of the peer, whatever writes to it meanwhile
+        if "fx_vec_state" in Reader(theirs).tables:
+            yield _from_tables(theirs, peer.trusted)
+        else:
+            yield _from_files(lambda name: unversioned.read(theirs, name))
+
+
+def _from_tables(theirs: sqlite3.Connection, trusted: bool) -> Offer:
+    """Only what may still be shown there, and unless trusted only what everybody may read there."""
+    reader = Reader(theirs)
+    state = reader.state()
+    kinds = frozenset(KINDS) if trusted else access.visible_kinds(theirs, {})
+    found = {artifact.hash: artifact for artifact in exchange.artifacts(theirs, kinds)}
+    visible = corpus.visible(theirs, [(artifact.kind, hash_) for hash_, artifact in found.items()])
+    found = {hash_: artifact for hash_, artifact in found.items() if (artifact.kind, hash_) in visible}
+    files = publish.Outgoing(theirs, state.model, kinds)
+    digests = {hash_: publish.digest(files.blob(hash_)) for hash_ in found}
+    offered = Catalog(state.model, state.dim, 0, checkin=state.checkin, tips=reader.tips(), artifacts=found, digests=digests)
+    return Offer(offered, lambda hash_: exchange.records(theirs, hash_, state.model))
+
+
+def _from_files(read: Callable[[str], bytes | None]) -> Offer:
+    """From vec/index.json and what it lists."""
+    content = read(catalog.NAME)
+    if content is None:
+        raise StoreError(f"it publishes no {catalog.NAME}; run there: vecsearch index")
+    listed = catalog.decode(content)
+    packed = {name: _unpacked(read, name, digest) for name, digest in listed.packs.items() if publish.is_pack(name)}
+    entries = {hash_: entry for some in packed.values() for hash_, entry in some.items()}
+    checkins = {hash_: _described(hash_, meta) for hash_, (meta, _) in entries.items()}
+    digests = {hash_: publish.digest(blob) for hash_, (_, blob) in entries.items()}
+    offered = replace(listed, artifacts={**listed.artifacts, **checkins}, digests={**listed.digests, **digests})
+
+    def records(hash_: str) -> list[Record] | None:
+        name = publish.blob_name(hash_)
+        if not publish.hash_of(name):
+            raise BlobError(f"{catalog.NAME}: {hash_[:80]!r} is no artifact's hash")
+        blob = entries[hash_][1] if hash_ in entries else read(name)
+        if blob is None or publish.digest(blob) != offered.digests[hash_]:
+            return None
+        return sorted(ve01.decode(blob, listed.dim, name), key=lambda record: record.seq)
+
+    return Offer(offered, records)
+
+
+def _unpacked(read: Callable[[str], bytes | None], name: str, digest: str) -> dict:
+    content = read(name)
+    if content is None or publish.digest(content) != digest:
+        raise StoreError(f"{name} is not the one that the catalog lists; the peer is being written or synced, try again")
+    return pack.decode(content, name)
+
+
+def _described(hash_: str, meta: dict) -> Artifact:
+    try:
+        return catalog.described(hash_, meta)
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        raise BlobError(f"{hash_[:80]}: not described as it must be: {type(error).__name__} {error}") from None
+
+
+def _is_url(location: str) -> bool:
+    return location.startswith(("http://", "https://"))
+
+
+def _without_login(url: str) -> str:
+    """The address without user and password: it is shown to every visitor."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

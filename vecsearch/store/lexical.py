@@ -8,17 +8,20 @@ from ..plain import plain
 from ..terms import all_parts, indexable
 
 #: A change of what `row` gives makes the full-text index anew; see Writer.refresh_lexical.
-LEXICAL_VERSION = 2
+LEXICAL_VERSION = 3
+
+#: The columns of fx_vec_fts, in the order of `row`.
+COLUMNS = ("title", "path", "symbol", "body", "parts", "named")
 
 
-def row(title: str, path: str | None, symbol: str, format: str, text: str) -> tuple[str, str, str, str, str]:
-    """The columns title, path, symbol, body, parts of fx_vec_fts.
+def row(title: str, path: str | None, symbol: str, format: str, text: str) -> tuple[str, ...]:
+    """One value for each of COLUMNS.
 
-    `symbol` holds every name that the chunk defines, whole and in parts: who asks for "retry back
-    off" means the function `retryBackoff` before any text that calls it.
+    `symbol` holds every name that the chunk defines and `named` the pieces of these: who asks for
+    "retry back off" means the function `retryBackoff` before any text that calls it.
     """
     body = plain(format, text)
     where = (path or "").replace("/", " ").replace(".", " ")
     names = " ".join(dict.fromkeys([symbol, *symbols(format, text)]))
-    return (indexable(title), indexable(f"{where} {all_parts(where)}"), indexable(f"{names} {all_parts(names)}"),
-            indexable(body), all_parts(f"{title} {body}"))
+    return (indexable(title), indexable(f"{where} {all_parts(where)}"), indexable(names), indexable(body),
+            all_parts(f"{title} {body}"), all_parts(names))

@@ -92,9 +92,10 @@ INDEXES = {
 }
 
 #: Contentless: the text stands in fx_vec_chunk already. Words keep `_` and `-` (user_id, INV-2024-001);
-#: `parts` holds the pieces of such words, apart, so that phrases in `body` keep their order.
+#: `parts` holds the pieces of such words, `named` those of the names in `symbol`: apart, so that
+#: phrases keep their order and a name is told from its pieces.
 FTS = """CREATE VIRTUAL TABLE fx_vec_fts USING fts5(
-  title, path, symbol, body, parts,
+  title, path, symbol, body, parts, named,
   content='', tokenize="unicode61 remove_diacritics 2 tokenchars '_-'"
 )"""
 

@@ -141,14 +141,12 @@ class Writer:
         """A document without text is found by its title and path alone, under the row id -source_id."""
         self._lexical(command, -source_id, lexical.row(title, path, "", "plain", ""))
 
-    def _lexical(self, command: str, rowid: int, columns: tuple[str, str, str, str, str]) -> None:
+    def _lexical(self, command: str, rowid: int, columns: tuple[str, ...]) -> None:
         if not self.lexical:
             return
-        names = "rowid, title, path, symbol, body, parts"
-        if command:
-            self.db.execute(f"INSERT INTO fx_vec_fts(fx_vec_fts, {names}) VALUES(?,?,?,?,?,?,?)", (command, rowid, *columns))
-        else:
-            self.db.execute(f"INSERT INTO fx_vec_fts({names}) VALUES(?,?,?,?,?,?)", (rowid, *columns))
+        names = ("rowid", *lexical.COLUMNS) if not command else ("fx_vec_fts", "rowid", *lexical.COLUMNS)
+        values = (rowid, *columns) if not command else (command, rowid, *columns)
+        self.db.execute(f"INSERT INTO fx_vec_fts({', '.join(names)}) VALUES({', '.join('?' * len(names))})", values)
 
     def _refresh_lexical(self) -> None:
         """Make the full-text index anew where it was made by another rule."""
@@ -156,7 +154,8 @@ class Writer:
         row = self.db.execute("SELECT value FROM fx_vec_mark WHERE name='lexical'").fetchone()
         if row and row[0] == version:
             return
-        self.db.execute("INSERT INTO fx_vec_fts(fx_vec_fts) VALUES('delete-all')")
+        self.db.execute("DROP TABLE fx_vec_fts")
+        self.db.execute(schema.FTS)
         for (source_id,) in self.db.execute("SELECT id FROM fx_vec_source").fetchall():
             self._index(source_id)
         self.set_mark("lexical", version)

@@ -11,7 +11,7 @@ from .definitions import Definition, find
 from .rows import Limits, Piece, Rows, pack
 
 #: Smaller definitions are packed together; what is smaller than a crumb goes with any neighbour.
-SMALL, CRUMB = 400, 120
+SMALL, CRUMB = 300, 120
 
 #: Files that hold data even if they have structure.
 DATA = frozenset({"json", "csv", "tsv", "xml", "svg", "yaml", "toml", "ini", "properties", "lock"})
@@ -22,12 +22,14 @@ _MINIFIED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Rows start..end-1 that should stay together; `scope` is the definition they stand in."""
+    """Rows start..end-1 that should stay together. `symbol` names the definition of which they hold
+    most (`share` rows), `scope` the one around them; `defines` is false for what lies between."""
 
     start: int
     end: int
     symbol: str
     scope: str
+    share: int
     defines: bool
 
 
@@ -62,14 +64,19 @@ def _units(rows: Rows, definitions: list[Definition], first: int, end: int, scop
     """Rows first..end-1 as definitions and what lies between them, in order."""
     for definition in definitions:
         if first < definition.start:
-            yield Unit(first, definition.start, scope, scope, False)
+            yield _between(first, definition.start, scope)
         if rows.size(definition.start, definition.end) > limits.ceiling and definition.inner:
             yield from _units(rows, definition.inner, definition.start, definition.end, definition.name, limits)
         else:
-            yield Unit(definition.start, definition.end, definition.name, scope, True)
+            yield Unit(definition.start, definition.end, definition.name, scope, definition.end - definition.row, True)
         first = definition.end
     if first < end:
-        yield Unit(first, end, scope, scope, False)
+        yield _between(first, end, scope)
+
+
+def _between(first: int, end: int, scope: str) -> Unit:
+    """Rows between definitions; they belong to the one around them, if any."""
+    return Unit(first, end, scope, scope, end - first if scope else 0, False)
 
 
 def _packed(rows: Rows, units: Iterator[Unit], limits: Limits) -> Iterator[Unit]:
@@ -89,18 +96,24 @@ def _packed(rows: Rows, units: Iterator[Unit], limits: Limits) -> Iterator[Unit]
 
 
 def _belong_together(rows: Rows, a: Unit, b: Unit, limits: Limits) -> bool:
-    """Small ones up to the aim; a crumb, such as a lone brace, as long as there is room at all."""
-    total = rows.size(a.start, b.end)
+    """Small ones as long as they fit. A crumb always goes with what it belongs to, the end of a
+    class with its last method, any other with what follows: pack() cuts what is then too long."""
     size_a, size_b = rows.size(a.start, a.end), rows.size(b.start, b.end)
-    if min(size_a, size_b) < CRUMB:
-        return total <= limits.ceiling
-    return a.scope == b.scope and size_b < SMALL and total <= limits.aim
+    if size_a < CRUMB or (size_b < CRUMB and _is_tail(rows, a, b)):
+        return True
+    if size_a + size_b > limits.aim or min(size_a, size_b) > SMALL:
+        return False
+    return a.scope == b.scope if a.defines and b.defines else True
+
+
+def _is_tail(rows: Rows, a: Unit, b: Unit) -> bool:
+    closes = all(row.lstrip()[:1] in ("}", ")", "]", "#", "") or row.strip() == "end" for row in rows.text[b.start : b.end])
+    return closes or (not b.defines and b.scope != "" and a.scope.startswith(b.scope))
 
 
 def _join(a: Unit, b: Unit) -> Unit:
-    """Named after the first definition in it."""
-    named = a if a.defines or not b.defines else b
-    return Unit(a.start, b.end, named.symbol or b.symbol, a.scope, a.defines or b.defines)
+    named = b if b.share > a.share else a
+    return Unit(a.start, b.end, named.symbol, a.scope, named.share, a.defines or b.defines)
 
 
 def _cut_costs(rows: Rows) -> Sequence[float]:

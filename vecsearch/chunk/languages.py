@@ -15,7 +15,7 @@ from dataclasses import dataclass
 ARGS = r"(?:[^(){};]++|\([^(){};]*+\))*+"
 JS_ARGS = r"(?:[^(){};]++|\([^(){};]*+\)|\{[^(){}]*+\})*+"
 C_TAIL = r"(?:[^(){};=:]|::)*+(?::[^{};]{0,1000}+)?\{"
-CONTROL = r"(?!(?:if|for|while|switch|catch|return|else|do|case|new|throw|using|lock|foreach|synchronized|assert|await|yield|try|elif|elsif|unless|until|match|loop|with|sizeof|typeof|delete|function|super)\b)"
+CONTROL = r"(?!(?:if|for|while|switch|catch|return|else|do|case|new|throw|using|lock|foreach|synchronized|assert|await|yield|try|elif|elsif|unless|until|match|loop|with|sizeof|typeof|delete|function|super|namespace)\b)"
 HEAD = CONTROL + r"(?:[\w.<>\[\],?@&*:$~]+[ \t]+)+?"
 
 # Comments and strings. An unclosed one ends with its line or with the text.

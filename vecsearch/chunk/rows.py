@@ -125,6 +125,7 @@ _OFF_TARGET = 6
 def _best_cut(rows: Rows, cost: Sequence[float], first: int, end: int, wanted: float, ceiling: int) -> int:
     origin = rows.start[first]
     low = max(first + 1, bisect_left(rows.start, origin + 0.4 * wanted, first, end))
-    high = min(end - 1, bisect_right(rows.start, origin + ceiling, first, end + 1) - 1)
-    candidates = range(low, max(low, high) + 1) if high >= low else range(first + 1, first + 2)
-    return min(candidates, key=lambda i: cost[i] + _OFF_TARGET * abs(rows.start[i] - origin - wanted) / wanted)
+    high = bisect_right(rows.start, origin + ceiling, first, end + 1) - 1
+    high = min(high, bisect_right(rows.start, rows.start[end] - 0.4 * wanted, first, end) - 1)  # leaves no crumb
+    low = min(low, max(high, first + 1))  # before a row so long that nothing near the wanted size fits
+    return min(range(low, max(low, high) + 1), key=lambda i: cost[i] + _OFF_TARGET * abs(rows.start[i] - origin - wanted) / wanted)

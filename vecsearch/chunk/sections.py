@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from .outline import Heading, Outline
 from .rows import Limits, Piece, Rows, pack
 
-#: A section with less text than this says too little to be found alone.
-SMALL = 200
+#: A section with less text than SMALL says too little to be found alone; with less than TINY it is
+#: but an introduction of what follows.
+SMALL, TINY = 200, 100
 
 #: How bad a cut is (see rows.pack) before an ordinary line, before a line that starts a list item or
 #: an HTML block, inside a fence or table, and between a heading and its text.
@@ -83,8 +84,8 @@ def _joined(rows: Rows, sections: Iterator[Section], aim: int) -> Iterator[Secti
 
 def _belong_together(rows: Rows, a: Section, b: Section, aim: int) -> bool:
     child = len(b.trail) > len(a.trail) and b.trail[: len(a.trail)] == a.trail
-    if child and a.body == 0:
-        return True  # a heading never stands alone; if both are too long, pack() cuts behind it
+    if a.body < TINY and (child or a.start == 0):
+        return True  # a heading never stands alone; if both are too long, pack() cuts inside the text
     sibling = len(b.trail) == len(a.trail) and b.trail[:-1] == a.trail[:-1]
     return (child or sibling) and min(a.body, b.body) < SMALL and rows.size(a.start, b.end) <= aim
 

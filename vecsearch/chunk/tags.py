@@ -24,13 +24,20 @@ def outline(rows: Rows) -> Outline:
     found = Outline()
     for mark in _MARKS.finditer(rows.source):
         if mark["title"] is not None:
-            found.title = found.title or _words(mark["title"])
+            _add_title(rows, found, mark)
         elif mark["level"]:
             start, end = rows.at(mark.start()), rows.at(mark.end()) + 1
             _add(found, Heading(start, end, int(mark["level"]), _words(mark["heading"])))
         elif mark["raw"]:
             found.blocks.append(Block(rows.at(mark.start()), rows.at(mark.end() - 1) + 1))
     return found
+
+
+def _add_title(rows: Rows, found: Outline, mark: re.Match[str]) -> None:
+    """The first <title> and what precedes it stand above all headings; later ones are pictures'."""
+    if not found.title and not found.headings:
+        found.title = _words(mark["title"])
+        found.headings.append(Heading(0, rows.at(mark.end()) + 1, 0, found.title))
 
 
 def _add(found: Outline, heading: Heading) -> None:

@@ -38,15 +38,15 @@ class Forge:
         self.checkout.mkdir()
         self.env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "USER": "ann", "LC_ALL": "C.UTF-8"}
         self.clock = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
-        self.fossil("init", "--project-name", "forge", "--admin-user", "ann", self.path, cwd=folder)
+        self.fossil("init", "--project-name", "forge", "--admin-user", "ann", "--date-override", "2026-02-01", self.path, cwd=folder)
         self.fossil("open", "--keep", self.path)
         # Any bytes may be committed, and a file that is written twice in a second was changed twice.
         for setting, value in (("encoding-glob", "*"), ("crlf-glob", "*"), ("binary-glob", "*"), ("allow-symlinks", "1"), ("mtime-changes", "0")):
             self.setting(setting, value)
 
-    def fossil(self, *args: object, cwd: Path | None = None, text: bool = True, user: str = "ann") -> str:
+    def fossil(self, *args: object, cwd: Path | None = None, text: bool = True) -> str | bytes:
         """Run `fossil`; its output (bytes unless `text`)."""
-        done = subprocess.run(["fossil", *map(str, args)], cwd=cwd or self.checkout, env=self.env | {"USER": user},
+        done = subprocess.run(["fossil", *map(str, args)], cwd=cwd or self.checkout, env=self.env,
                               capture_output=True, check=False, stdin=subprocess.DEVNULL)
         assert done.returncode == 0, (args, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
         return done.stdout.decode("utf-8", "replace") if text else done.stdout
@@ -86,7 +86,7 @@ class Forge:
         comment.write_text(message, "utf-8")
         when = self._tick().strftime("%Y-%m-%d %H:%M:%S")
         self.fossil("commit", "--no-warnings", "--allow-empty", "--no-prompt", "--allow-older", "--date-override", when,
-                    "--user-override", user, *options, "-M", comment, user=user)
+                    "--user-override", user, *options, "-M", comment)
         return self.one("SELECT b.uuid FROM event e JOIN blob b ON b.rid=e.objid WHERE e.type='ci' ORDER BY b.rid DESC LIMIT 1")
 
     def _write(self, name: str, content: bytes | str | None) -> None:
@@ -127,9 +127,8 @@ class Forge:
 
     def ticket(self, title: str, text: str = "", comments: list[str] | tuple[str, ...] = (), **fields: str) -> str:
         """A ticket with comments. Returns its uuid."""
-        pairs = [part for name, value in {"title": title, "comment": text, "status": "Open", **fields}.items() for part in (name, value)]
-        self.fossil("ticket", "add", *pairs, "-R", self.path)
-        uuid = self.one("SELECT tkt_uuid FROM ticket ORDER BY tkt_id DESC LIMIT 1")
+        uuid = hashlib.sha1(repr((title, self.clock)).encode()).hexdigest()
+        self.ticket_change(uuid, **{"title": title, "comment": text, "status": "Open", **fields})
         for comment in comments:
             self.ticket_change(uuid, icomment=comment)
         return uuid

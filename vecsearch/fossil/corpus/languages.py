@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 _ENDINGS = """
 python py pyw pyi pyx
 c c h
@@ -102,8 +100,6 @@ BY_NAME = {
     "justfile": "make", ".editorconfig": "ini", ".gitconfig": "ini", "procfile": "yaml",
 }
 
-_SHEBANG = re.compile(rb"#!\s*\S*?([A-Za-z]\w*)[\d.]*(?:\s+(?:-\S+\s+|\w+=\S*\s+)*([A-Za-z]\w*?)[\d.]*)?\s")
-
 #: Programs that a `#!` line names.
 _INTERPRETERS = {
     "python": "python", "pypy": "python", "sh": "shell", "bash": "shell", "dash": "shell", "ksh": "shell", "zsh": "shell",
@@ -135,8 +131,9 @@ def may_have_shebang(path: str) -> bool:
 
 def shebang_language(content: bytes) -> str:
     """The language that the `#!` line names; "" if there is none."""
-    match = _SHEBANG.match(content[:200] + b"\n")
-    if not match:
+    first = content[:200].split(b"\n", 1)[0].decode("latin-1")
+    words = [word.rpartition("/")[2] for word in first.removeprefix("#!").split() if not word.startswith("-") and "=" not in word]
+    if not first.startswith("#!") or not words:
         return ""
-    program, argument = (match[1] or b"").decode(), (match[2] or b"").decode()
-    return _INTERPRETERS.get(argument if program == "env" else program, "")
+    program = words[1] if words[0] == "env" and len(words) > 1 else words[0]
+    return _INTERPRETERS.get(program.rstrip("0123456789."), "")

@@ -20,7 +20,7 @@ from ...config import Settings
 from ...types import Document, Passage, Source
 from ..decode import tidy
 from ..manifest import Manifest, unix_time
-from ..repository import columns, has_table, withheld
+from ..repository import columns, config_value, has_table, withheld
 from .facts import cards, fingerprint, unix_seconds
 
 _TITLES = ("title", "summary", "subject")
@@ -64,13 +64,15 @@ def document(db: sqlite3.Connection, settings: Settings, source: Source) -> Docu
     ticket = _Ticket()
     for change in _changes(db, source.hash):
         _replay(ticket, change, frozenset(columns(db, "ticket")), frozenset(columns(db, "ticketchng")))
-    title = next((value for name in _TITLES if (value := ticket.values.get(name, "").strip())), "")
+    titles = (config_value(db, "ticket-title-expr"), *_TITLES)
+    title = next((value for name in titles if (value := ticket.values.get(name, "").strip())), "")
     first, *older = _split_appended(Passage(_description(ticket.values), user=source.user, mtime=_opened(db, source.hash)))
     facts = _facts(ticket.values)
     opening = Passage("\n\n".join(filter(None, (title, first.text, facts))), title, first.user, first.mtime)
     spoken = [passage for comment in ticket.comments for passage in _split_appended(comment)]
     passages = tuple(p for p in (opening, *older, *spoken) if p.text.strip())
-    notes = ("closed",) if ticket.values.get("status", "").lower() in _CLOSED else ()
+    status = ticket.values.get(config_value(db, "ticket-status-column") or "status", "")
+    notes = ("closed",) if status.strip().lower() in _CLOSED else ()
     return Document(source, title or f"ticket {source.hash[:10]}", "passages", passages=passages,
                     skipped="" if passages else "empty", notes=notes)
 

@@ -1,0 +1,61 @@
+"""Manifests of remote media: right ones, broken ones, and their transcripts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from looking import forge, look  # noqa: F401
+
+from vecsearch.errors import VecsearchError
+from vecsearch.fossil.corpus import media
+
+
+GOOD = {"uri": "https://example.org/a.mp4", "sha3": "a" * 64, "mime": "video/mp4", "bytes": 5, "transcript": "media/a.txt"}
+
+
+@pytest.mark.parametrize(("change", "problem"), [
+    ({}, ""),
+    ({"sha3": "short"}, '"sha3" makes no sense'),
+    ({"bytes": "5"}, '"bytes" is no number'),
+    ({"bytes": True}, '"bytes" is no number'),
+    ({"bytes": -1}, '"bytes" makes no sense'),
+    ({"mime": "video"}, '"mime" makes no sense'),
+    ({"uri": " "}, '"uri" makes no sense'),
+    ({"transcript": "media/none.txt"}, "no transcript media/none.txt"),
+])
+def test_media_manifests(forge, look, change, problem):  # noqa: F811
+    forge.commit({"media/talks/a.json": json.dumps(GOOD | change), "media/a.txt": "Welcome to the talk.\n"})
+    seen = look(forge)
+    [source] = seen.of("media")
+    document = seen.document(source)
+    assert [s.kind for s in seen.sources if s.path] == ["media"]
+    assert document.text == ("" if problem else "Welcome to the talk.\n")
+    assert document.skipped == (f"broken manifest: {problem}" if problem else "")
+
+
+def test_a_new_transcript_is_a_new_source_of_the_same_manifest(forge, look):  # noqa: F811
+    forge.commit({"media/a.json": json.dumps(GOOD), "media/a.txt": "one\n", "media/b.json": "[1]", "media/c.json": "{"})
+    before = look(forge)
+    assert [before.document(s).skipped for s in before.of("media")] == ["", "broken manifest: not a JSON object", "broken manifest: not JSON"]
+    forge.commit({"media/a.txt": "two\n"})
+    after = look(forge)
+    assert after.of("media")[0].hash == before.of("media")[0].hash
+    assert after.of("media")[0].fingerprint != before.of("media")[0].fingerprint
+    assert after.file("media/a.json").text == "two\n"
+
+
+def test_a_download_is_verified(tmp_path: Path):
+    content = b"the asset"
+    asset = media.parse(json.dumps(GOOD | {"bytes": len(content), "sha3": hashlib.sha3_256(content).hexdigest().upper()}).encode())
+    file = tmp_path / "a.mp4"
+    file.write_bytes(content)
+    media.verify(asset, file)
+    file.write_bytes(b"the asseT")
+    with pytest.raises(VecsearchError, match="SHA3-256"):
+        media.verify(asset, file)
+    file.write_bytes(b"short")
+    with pytest.raises(VecsearchError, match="has 5 bytes, the manifest says 9"):
+        media.verify(asset, file)

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import chunk as chunking
 from . import embed, publish
-from .config import Settings, parse
+from .config import SETTINGS, Settings, parse
 from .errors import BlobError, StoreError, UsageError
 from .fossil.repository import lenient_text, open_readonly, project_name
 from .index import Progress, Report, Run, text_digest
@@ -24,6 +24,7 @@ from .located import locate
 from .publish import Publisher, blob_name, hash_of, is_pack
 from .store import catalog, connection, exchange, pack, schema, unversioned, ve01
 from .store.reader import Reader
+from .store.settings import store as store_setting
 from .store.ve01 import Record
 from .store.writer import Entry, Writer
 from .types import Chunk, Document
@@ -60,8 +61,7 @@ def import_(path: Path, *, model: str = "", replace_index: bool = False,
     try:
         incoming = Incoming(db, model)
         _require_same_model(db, incoming, replace_index)
-        with connection.transaction(db):
-            _adopt_settings(db, incoming)
+        _adopt_settings(db, incoming)
         return _Import(db, incoming, replace_index, progress).go()
     except sqlite3.Error as error:
         raise connection.explain(path, error) from error
@@ -84,12 +84,11 @@ def _require_same_model(db: sqlite3.Connection, incoming: Incoming, replace_inde
 
 def _adopt_settings(db: sqlite3.Connection, incoming: Incoming) -> None:
     """What is indexed and how it is cut must be as it was at the source, unless it was set here."""
-    writer = Writer(db)
-    here = {name for (name,) in db.execute("SELECT name FROM fx_vec_config")}
+    here = Reader(db).settings()
     for name, text in incoming.settings.items():
-        if name in exchange.SHAPING and name not in here:
-            parse(name, text)
-            writer.set_setting(name, text)
+        if name in exchange.SHAPING and here[name] == SETTINGS[name].default != parse(name, text):
+            with connection.transaction(db):
+                store_setting(db, name, text)
 
 
 class Incoming:

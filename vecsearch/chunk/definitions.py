@@ -14,7 +14,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .languages import LANGUAGES, Language
+from .grammar import Language
+from .languages import LANGUAGES
 
 #: Indentation of a row inside a string, or after a backslash: deeper than any code.
 _INSIDE = 1 << 20

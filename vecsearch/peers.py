@@ -167,7 +167,9 @@ def _changes(peer: Peer, offer: Offer, known: dict, report: PeerReport) -> tuple
 
 def _fingerprint(artifact: Artifact, digest: str) -> str:
     """Changes with whatever a hit shows, but not with where the artifact stands."""
-    return publish.digest(repr((replace(artifact, kind="", path=None, branch=""), digest)).encode("utf-8", "surrogatepass"))
+    title = "" if artifact.title == artifact.path else artifact.title
+    facts = repr((replace(artifact, kind="", path=None, title=title, branch=""), digest))
+    return publish.digest(facts.encode("utf-8", "surrogatepass"))
 
 
 def _entry(peer: Peer, artifact: Artifact, fingerprint: str, records: list[Record], dim: int) -> Entry:

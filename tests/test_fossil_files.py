@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 from looking import forge, look  # noqa: F401
+from serve import FossilServer
 
 from vecsearch.fossil import artifact
 from vecsearch.fossil.repository import tips
-
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)) * 40
 
@@ -153,3 +154,17 @@ def test_branches_by_role(forge, look):  # noqa: F811
     forge.setting("doc-branch", "no-such")
     forge.setting("main-branch", "gone")
     assert texts() == {"trunk doc\n", "int trunk;\n"}
+
+
+def test_line_numbers_are_those_that_fossil_shows(forge, look, tmp_path):  # noqa: F811
+    contents = [b"a\nb\nc\n", b"a\r\nb\r\nc\r\n", b"a\rb\nc\r\r\nd\n", b"a\x0bb\x0cc\xc2\x85d\ne\n", b"\n\n\na\n",
+                b"\xff\xfe" + "a\r\nb\n".encode("utf-16-le"), "a\u2028b\nc\n".encode()]
+    forge.commit({f"{n}.c": content for n, content in enumerate(contents)})
+    forge.user("nobody", "o")
+    seen = look(forge)
+    (tmp_path / "ext").mkdir()
+    with FossilServer(forge.path, tmp_path / "ext") as server:
+        for source in seen.of("code"):
+            _, page, _ = server.get(f"/info/{source.hash}?ln=1-2")
+            numbers = [int(number) for number in re.findall(r"<span[^>]*> *(\d+)</span>", page)]
+            assert numbers == list(range(1, seen.document(source).text.count("\n") + 1)), source.path

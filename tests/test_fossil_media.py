@@ -10,8 +10,8 @@ import pytest
 from looking import forge, look  # noqa: F401
 
 from vecsearch.errors import VecsearchError
+from vecsearch.fossil import corpus
 from vecsearch.fossil.corpus import media
-
 
 GOOD = {"uri": "https://example.org/a.mp4", "sha3": "a" * 64, "mime": "video/mp4", "bytes": 5, "transcript": "media/a.txt"}
 
@@ -45,6 +45,20 @@ def test_a_new_transcript_is_a_new_source_of_the_same_manifest(forge, look):  # 
     assert after.of("media")[0].hash == before.of("media")[0].hash
     assert after.of("media")[0].fingerprint != before.of("media")[0].fingerprint
     assert after.file("media/a.json").text == "two\n"
+
+
+def test_a_manifest_is_hidden_with_its_transcript(forge, look):  # noqa: F811
+    forge.commit({"media/a.json": json.dumps(GOOD), "media/a.txt": "to be shunned\n", "media/b.json": json.dumps(GOOD | {"transcript": "media/b.txt"}),
+                  "media/b.txt": "fine\n"})
+    seen = look(forge)
+    keys = [("media", source.hash) for source in seen.of("media")]
+    assert corpus.visible(seen.db, keys) == set(keys)
+    forge.shun(forge.hash_of("to be shunned\n"), rebuild=False)
+    for step in (lambda: None, forge.settle):
+        step()
+        again = look(forge)
+        assert corpus.visible(again.db, keys) == {keys[1]}
+        assert again.file("media/a.json").skipped == "broken manifest: no transcript media/a.txt"
 
 
 def test_a_download_is_verified(tmp_path: Path):

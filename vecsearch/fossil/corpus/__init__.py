@@ -54,9 +54,9 @@ def visible(db: sqlite3.Connection, keys: Sequence[tuple[str, str]]) -> set[tupl
     artifacts = {hash_ for kind, hash_ in keys if kind not in ("ticket", "api")}
     tickets = {hash_ for kind, hash_ in keys if kind == "ticket"}
     here = _visible_artifacts(db, artifacts) if artifacts else set()
-    open_ = _visible_tickets(db, tickets) if tickets else set()
-    return {(kind, hash_) for kind, hash_ in keys
-            if kind == "api" or hash_ in (open_ if kind == "ticket" else here)}
+    manifests = media.without_withheld_transcripts(db, {hash_ for kind, hash_ in keys if kind == "media"} & here)
+    shown = {"ticket": _visible_tickets(db, tickets) if tickets else set(), "media": manifests}
+    return {(kind, hash_) for kind, hash_ in keys if kind == "api" or hash_ in shown.get(kind, here)}
 
 
 def _visible_artifacts(db: sqlite3.Connection, hashes: set[str]) -> set[str]:

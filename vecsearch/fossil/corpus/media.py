@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...config import Settings
+from ...config import Settings, default_settings
 from ...errors import ArtifactError, VecsearchError
 from ...types import Document, Source
 from .. import artifact, repository
-from ..checkin_files import files_of
+from ..checkin_files import FileEntry, files_of
 from ..decode import decode
 from . import files
 from .facts import fingerprint
@@ -85,22 +85,37 @@ def sources(db: sqlite3.Connection, settings: Settings, kind: str = "media") -> 
 
 def sources_of(db: sqlite3.Connection, found: list[files.Found]) -> Iterator[Source]:
     """As of these files. A new transcript makes an old manifest another source."""
-    tips = {file.hash: file.tip for file in reversed(found)}
+    tips = {file.hash: file.tip.rid for file in reversed(found)}
+    listed = {tip: files_of(db, tip) for tip in set(tips.values())}
     for source in files.sources_of(db, found):
-        transcript, problem = _transcript(db, source.rid, tips[source.hash].rid)
+        transcript, problem = _transcript(db, source.rid, listed[tips[source.hash]])
         yield replace(source, fingerprint=fingerprint(source.fingerprint, transcript, problem))
 
 
-def _transcript(db: sqlite3.Connection, rid: int, tip: int) -> tuple[str, str]:
-    """(hash of the transcript, why it cannot be had): one of the two is empty."""
+def _transcript(db: sqlite3.Connection, rid: int, listed: dict[str, FileEntry]) -> tuple[str, str]:
+    """(hash of the transcript, why it cannot be had), one of them empty; `listed` are the files beside it."""
     try:
         asset = parse(artifact.read(db, rid))
     except (ValueError, ArtifactError) as error:
         return "", f"broken manifest: {error}"
-    entry = files_of(db, tip).get(asset.transcript)
+    entry = listed.get(asset.transcript)
     if entry is None or not _may_be_shown(db, entry.hash):
         return "", f"broken manifest: no transcript {asset.transcript}"
     return entry.hash, ""
+
+
+def without_withheld_transcripts(db: sqlite3.Connection, hashes: set[str]) -> set[str]:
+    """Those manifests whose transcript, the text that a hit shows, was not withheld since it was read."""
+    listed = [files_of(db, tip.rid) for tip in repository.tips(db, default_settings())] if hashes else []
+    return {hash_ for hash_ in hashes if not any(_is_withheld(db, hash_, files_) for files_ in listed)}
+
+
+def _is_withheld(db: sqlite3.Connection, hash_: str, listed: dict[str, FileEntry]) -> bool:
+    try:
+        entry = listed.get(parse(artifact.read_hash(db, hash_)).transcript)
+    except (ValueError, ArtifactError):
+        return True
+    return entry is not None and not _may_be_shown(db, entry.hash)
 
 
 def _may_be_shown(db: sqlite3.Connection, hash_: str) -> bool:
@@ -112,7 +127,7 @@ def document(db: sqlite3.Connection, settings: Settings, source: Source) -> Docu
     """The transcript, under the manifest's name. Raises ArtifactError."""
     path = source.path or ""
     tip = next(tip for tip in repository.tips(db, settings) if tip.branch == source.branch)
-    transcript, problem = _transcript(db, source.rid, tip.rid)
+    transcript, problem = _transcript(db, source.rid, files_of(db, tip.rid))
     if problem:
         return Document(source, path, "plain", skipped=problem)
     asset = parse(artifact.read(db, source.rid))

@@ -25,9 +25,9 @@ _INVISIBLE = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)"
 _VERBATIM = re.compile(r"<(verbatim|nowiki)\b[^<>]*>(.*?)(?:</\1\s*>|\Z)", re.I | re.S)
 _TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)(?=[\s/>])[^<>]*+>")
 _ALT = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.I)
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
+_ENTITY = re.compile(r"&(?:#\d{1,7}(?!\d)|#[xX][0-9A-Fa-f]{1,6}(?![0-9A-Fa-f])|[A-Za-z][A-Za-z0-9]{1,31});?")
 _WIKI_LINK = re.compile(r"\[([^\[\]|\n]{1,500})(?:\|([^\[\]]{0,500}))?\]")
-_BLANKS = re.compile(r"[ \t]+$", re.M)
+_BLANKS = re.compile(r"(?<![ \t])[ \t]++$", re.M)
 _GAPS = re.compile(r"\n{3,}")
 
 #: Tags that end a line.
@@ -105,8 +105,10 @@ _AUTOLINK = re.compile(r"<((?:https?|ftp|mailto):[^<>\s]*+)>")
 _LINK_DEFINITION = re.compile(r"^ {0,3}\[[^\[\]\n]+\]:[^\n]*$", re.M)
 _EMPHASIS = re.compile(r"(?<![\w*\\])(\*{1,3}|~~)(?=[^\s*])([^*\n]{1,400})(?<=\S)\1(?![\w*])")
 _UNDERSCORES = re.compile(r"(?<![\w\\])(_{1,3})(?=[^\s_])([^_\n]{1,400})(?<=[^\s_])\1(?!\w)")
-_LINE_MARKS = re.compile(r"^ {0,3}(?:#{1,6}(?:[ \t]+|(?=[A-Za-z]))|(?:>[ \t]?)+)", re.M)
-_RULE = re.compile(r"^[ \t]*(?:[-*_=][ \t]*){3,}$|^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$", re.M)
+_HEADING = re.compile(r"^ {0,3}#{1,6}(?:[ \t]+|(?=[A-Za-z])|$)([^\n]*)$", re.M)
+_QUOTE = re.compile(r"^ {0,3}(?:>[ \t]?)+", re.M)
+_RULE = re.compile(r"^[ \t]*+(?:[-*_=][ \t]*+){3,}$", re.M)
+_DELIMITER = re.compile(r"^[ \t|]*+:?-[-|: \t]*+$", re.M)
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CELLS = re.compile(r"^[ \t]*\|[^\n]*$", re.M)
 
@@ -116,33 +118,41 @@ def _markdown(text: str) -> str:
     kept: list[str] = []
     text = _FENCED.sub(lambda found: _keep(kept, found[2]), text.replace(_MARK, "\ufffd"))
     text = _INDENTED.sub(lambda found: _keep(kept, found[0]), text)
-    text = _ESCAPE.sub(lambda found: _keep(kept, found[1]), _keep_spans(kept, text))
+    text = _HEADING.sub(_heading, _keep_spans(kept, text))
+    text = _ESCAPE.sub(lambda found: _keep(kept, found[1]), text)
     text = _LINK.sub(_label, _LINK.sub(_label, _LINK_DEFINITION.sub("", text)))
     text = _untag(_AUTOLINK.sub(r"\1", text))
     text = _UNDERSCORES.sub(_unless_dunder, _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", text)))
-    text = _CELLS.sub(lambda found: found[0].replace("|", " ").strip(), _RULE.sub("", text))
-    return _tidy(_restore(kept, _entities(_LINE_MARKS.sub("", text))))
+    text = _CELLS.sub(lambda found: found[0].replace("|", " ").strip(), _DELIMITER.sub("", _RULE.sub("", text)))
+    return _tidy(_restore(kept, _entities(_QUOTE.sub("", text))))
 
 
 def _keep_spans(kept: list[str], text: str) -> str:
-    """Keeps the content of code spans: a run of backticks closes at the next run as long."""
-    parts = _TICKS.split(text)
+    """Keeps the content of code spans: a run of backticks closes at the next run as long, unless the
+    paragraph ends before."""
+    parts = _TICKS.split(text)  # text and runs, in turn
     following: dict[str, int] = {}
     closing = [0] * len(parts)
     for i in range(len(parts) - 2, 0, -2):
         closing[i] = following.get(parts[i], 0)
         following[parts[i]] = i
-    out, i = [parts[0]], 1
+    out, i = parts[:1], 1
     while i < len(parts):
         end = closing[i]
-        content = "".join(parts[i + 1 : end])
-        if end and "\n\n" not in content:
-            out += [_keep(kept, content), parts[end + 1]]
+        if end and not any("\n\n" in part for part in parts[i + 1 : end : 2]):
+            out += [_keep(kept, "".join(parts[i + 1 : end])), parts[end + 1]]
             i = end + 2
         else:
-            out += [parts[i], parts[i + 1]]
+            out += parts[i : i + 2]
             i += 2
     return "".join(out)
+
+
+def _heading(found: re.Match[str]) -> str:
+    """Without the marks at the end, if a blank sets them apart: `# C#` is about C#."""
+    title = found[1].rstrip()
+    bare = title.rstrip("#")
+    return bare.rstrip() if bare != title and (not bare or bare[-1].isspace()) else title
 
 
 def _label(link: re.Match[str]) -> str:
@@ -157,21 +167,30 @@ def _unless_dunder(found: re.Match[str]) -> str:
 
 # -- (4) marked lines ----------------------------------------------------------------------------
 
+# In these three, what _LITERAL patterns find stays as it is, and then rules are applied in turn.
+
+_RST_LITERAL = re.compile(
+    r"(?:(?<=:):[ \t]*|^[ \t]*\.\. (?:code|code-block|sourcecode|parsed-literal)::[^\n]*)\n"
+    r"((?:[ \t]*\n|[ \t]+[^\n]*(?:\n|\Z))+)|``([^`\n]+)``",
+    re.M,
+)
 _RST = (
     (re.compile(r"^[ \t]*([!-/:-@\[-`{-~])\1{2,}[ \t]*$", re.M), ""),
     (re.compile(r"^[ \t]*\.\. _[^\n]*$", re.M), ""),
     (re.compile(r"^([ \t]*)\.\. [\w:-]+::[ \t]*", re.M), r"\1"),
-    (re.compile(r"``([^`\n]+)``"), r"\1"),
     (re.compile(r"(?::[\w:+.-]{1,60}:)?`([^`<\n]*?)[ \t]*(?:<[^`<>\n]*>)?`_{0,2}"), r"\1"),
     (re.compile(r"(?<![\w*])(\*{1,2})(?=[^\s*])([^*\n]{1,400})(?<=\S)\1(?![\w*])"), r"\2"),
     (re.compile(r"(?<=\w)(__?)(?=[\s.,;:)]|\Z)"), ""),
-    (re.compile(r"::[ \t]*$", re.M), ":"),
+)
+_ASCIIDOC_LITERAL = re.compile(
+    r"^(?P<mark>-{4,}+|\.{4,}+|`{3,}+)[^\n]*\n(.*?)(?:^(?P=mark)[ \t]*$|\Z)|(?<!\w)[`+]{1,2}([^`+\n]+)[`+]{1,2}(?!\w)", re.M | re.S
 )
 _ASCIIDOC = (
     (re.compile(r"^(?:-{4,}|\.{4,}|={4,}|\*{4,}|\+{4,}|_{4,}|/{4,}|`{3,}|[|,:!]={3,}|--|\+)[ \t]*$", re.M), ""),
     (re.compile(r"^\[[^\]\n]*\][ \t]*$|^//[^\n]*$", re.M), ""),
     (re.compile(r"^(?:={1,6}|#{1,6})[ \t]+|^:(?=[\w!-]+:)", re.M), ""),
-    (re.compile(r"(?:\b(?:link|xref|mailto|image|kbd|btn|menu|include):{1,2}[^\s\[\]]{0,300}|\bhttps?://[^\s\[\]]{1,300})\[([^\[\]\n]+)\]"), r"\1"),
+    (re.compile(r"\b(?:link|xref|mailto|image|kbd|btn|menu|include):{1,2}[^\s\[\]]{0,300}\[([^\[\]\n]+)\]"), r"\1"),
+    (re.compile(r"\bhttps?://[^\s\[\]]{1,300}\[([^\[\]\n]+)\]"), r"\1"),
     (re.compile(r"<<([^<>,\n]+)>>"), r"\1"),
     (re.compile(r"<<[^<>,\n]+,([^<>\n]+)>>"), r"\1"),
     (re.compile(r"(?<![\w*_`+])([*_`+]{1,2})(?=[^\s*_`+])([^*`+\n]{1,400}?)(?<=\S)\1(?![\w*`+])"), r"\2"),
@@ -189,11 +208,15 @@ _MAN = (
 )
 
 
-def _substitute(rules: tuple[tuple[re.Pattern[str], str], ...]) -> Callable[[str], str]:
+def _by_rules(rules: tuple[tuple[re.Pattern[str], str], ...], literal: re.Pattern[str] | None = None) -> Callable[[str], str]:
     def reduce(text: str) -> str:
+        kept: list[str] = []
+        text = text.replace(_MARK, "\ufffd")
+        if literal:
+            text = literal.sub(lambda found: _keep(kept, found[found.lastindex or 0]), text)
         for pattern, words in rules:
             text = pattern.sub(words, text)
-        return _tidy(text)
+        return _tidy(_restore(kept, text))
 
     return reduce
 
@@ -202,7 +225,7 @@ _REDUCERS: dict[str, Callable[[str], str]] = {
     "html": _html,
     "wiki": _wiki,
     "markdown": _markdown,
-    "rst": _substitute(_RST),
-    "asciidoc": _substitute(_ASCIIDOC),
-    "man": _substitute(_MAN),
+    "rst": _by_rules(_RST, _RST_LITERAL),
+    "asciidoc": _by_rules(_ASCIIDOC, _ASCIIDOC_LITERAL),
+    "man": _by_rules(_MAN),
 }

@@ -76,7 +76,7 @@ def _heading(rows: Sequence[str], i: int, found: Outline) -> int:
     """The row after a heading that starts at row i, or 0."""
     atx = _ATX.match(rows[i])
     if atx:
-        return _add_heading(found, i, i + 1, len(atx[1]), rows[i][atx.end() :].rstrip().rstrip("#"))
+        return _add_heading(found, i, i + 1, len(atx[1]), rows[i])
     if _HTML_HEADING.match(rows[i]):
         return _html_heading(rows, i, found)
     after = rows[i + 1] if i + 1 < len(rows) else ""

@@ -15,7 +15,7 @@ ROOT = Path(vecsearch.__file__).parent
 FLOORS = [
     ("cli", 5), ("cgi", 5), ("worker", 5), ("mcp", 5), ("agents", 5),
     ("web", 4.5), ("evaluate", 4), ("watch", 4), ("doctor", 4), ("status", 4), ("administration", 4), ("library", 3.5), ("install", 4), ("present", 4),
-    ("peers", 3.6), ("peer_http", 3.5), ("transfer", 3.3), ("publish", 2.8), ("located", 2), ("index", 3), ("search/run", 3), ("search", 2.5), ("chunk", 0.8),
+    ("peers", 3.6), ("peer_http", 3.5), ("transfer", 3.3), ("publish", 2.8), ("incoming", 2.9), ("located", 2), ("index", 3), ("search/run", 3), ("search", 2.5), ("chunk", 0.8),
     ("fossil", 1), ("store", 1), ("embed", 1),
     ("plain", 0), ("terms", 0), ("types", 0), ("errors", 0), ("config", 0.5), ("__init__", 0),
 ]

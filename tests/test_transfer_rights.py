@@ -187,3 +187,12 @@ def test_two_changes_within_a_second_are_told_apart(site, monkeypatch):
     assert not rows.put(db, "vec/t.bin", b"two")
     db.close()
     assert times == [1_800_000_000 + i for i in range(4)]
+
+
+def test_status_says_what_is_published_and_why_not(site, vecsearch):
+    site.user("nobody", "oj")
+    index_site(site.path)
+    lines = vecsearch("status", "-R", site.path).stdout.splitlines()
+    assert next(line for line in lines if line.startswith("published")).split(maxsplit=1)[1].startswith("instruction, media, doc, code, wiki, technote")
+    assert next(line for line in lines if line.startswith("not so")) == (
+        "not so      ticket, forum: a visitor who is not logged in may not read it, and anyone can read unversioned files")

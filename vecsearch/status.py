@@ -6,8 +6,10 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from . import publish
 from .errors import NoIndexError
 from .fossil.repository import change_mark, open_readonly
+from .store import exchange
 from .store.reader import Reader
 from .types import KINDS
 
@@ -37,6 +39,8 @@ def _collect(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
         "checkin": state.checkin,
         "kinds": {kind: {"artifacts": a, "chunks": c} for kind, (a, c) in reader.counts(KINDS).items()},
         "lexical": reader.has_lexical(),
+        "published": publish.facts(db, reader.settings()),
+        "peers": {peer.name: peer.location for peer in exchange.peers(db)},
         "skipped": [{"name": name, "kind": kind, "reason": reason} for name, kind, reason in reader.skipped()],
     }
 
@@ -55,8 +59,19 @@ def as_text(facts: dict[str, Any], *, with_skipped: bool) -> str:
         f"{'kind':12}{'artifacts':>10}{'chunks':>10}",
     ]
     lines += [f"{kind:12}{n['artifacts']:10}{n['chunks']:10}" for kind, n in sorted(facts["kinds"].items())]
+    lines += ["", *_published(facts["published"])]
+    lines += [f"peer        {name}: {location}" for name, location in facts["peers"].items()]
     if facts["skipped"]:
         lines += ["", f"{len(facts['skipped'])} artifacts skipped or noted" + ("" if with_skipped else "; see: vecsearch status --skipped")]
     if with_skipped:
         lines += [f"  {s['kind']:12}{s['name']}: {s['reason']}" for s in facts["skipped"]]
     return "\n".join(lines) + "\n"
+
+
+def _published(reasons: dict[str, str]) -> list[str]:
+    """One line for what is published, one for each reason why something is not."""
+    by_reason: dict[str, list[str]] = {}
+    for kind, reason in reasons.items():
+        by_reason.setdefault(reason, []).append(kind)
+    lines = [f"published   {', '.join(by_reason.pop('', [])) or 'nothing'}"]
+    return lines + [f"not so      {', '.join(some)}: {reason}" for reason, some in by_reason.items()]

@@ -8,21 +8,21 @@ into an artifact's mouth, and everything a blob does not carry (title, lines, au
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from . import chunk as chunking
-from . import embed, publish
+from . import publish
 from .config import SETTINGS, Settings, parse
-from .errors import BlobError, StoreError, UsageError
-from .fossil.repository import lenient_text, open_readonly, project_name
+from .errors import BlobError, StoreError
+from .fossil.repository import lenient_text, open_readonly
+from .incoming import Incoming, stored_model
 from .index import Progress, Report, Run, text_digest
 from .located import locate
-from .publish import Publisher, blob_name, hash_of, is_pack
-from .store import catalog, connection, exchange, pack, schema, unversioned, ve01
+from .publish import Publisher, blob_name, hash_of
+from .store import catalog, connection, exchange, schema, unversioned, ve01
 from .store.reader import Reader
 from .store.settings import store as store_setting
 from .store.ve01 import Record
@@ -69,14 +69,8 @@ def import_(path: Path, *, model: str = "", replace_index: bool = False,
         db.close()
 
 
-def _state(db: sqlite3.Connection) -> tuple[str, int] | None:
-    if "fx_vec_state" not in schema.table_names(db):
-        return None
-    return db.execute("SELECT model, dim FROM fx_vec_state").fetchone()
-
-
 def _require_same_model(db: sqlite3.Connection, incoming: Incoming, replace_index: bool) -> None:
-    state = _state(db)
+    state = stored_model(db)
     if state and state != (incoming.model, incoming.dim) and not replace_index:
         raise StoreError(f"the tables hold an index by {state[0]} ({state[1]}), the files under vec/ are by {incoming.model}"
                          f" ({incoming.dim}); to take them instead: vecsearch import --replace")
@@ -89,77 +83,6 @@ def _adopt_settings(db: sqlite3.Connection, incoming: Incoming) -> None:
         if name in exchange.SHAPING and here[name] == SETTINGS[name].default != parse(name, text):
             with connection.transaction(db):
                 store_setting(db, name, text)
-
-
-class Incoming:
-    """The blobs of a repository, by artifact; stands where a run expects its embedder."""
-
-    def __init__(self, db: sqlite3.Connection, model: str = ""):
-        self.db = db
-        self.files = unversioned.files(db)
-        self.local = ("", project_name(db))
-        self.refused: list[str] = []
-        content = unversioned.read(db, catalog.NAME)
-        listed = catalog.decode(content) if content is not None else None
-        self.digests = listed and {blob_name(hash_): digest for hash_, digest in listed.digests.items()} | listed.packs
-        self.packed = self._packed()
-        if not self.packed and not any(map(hash_of, self.files)):
-            raise StoreError("there is nothing to import under vec/; run: fossil uv sync, or clone with --unversioned")
-        self.settings = listed.settings if listed else {}
-        self.model, self.dim = (listed.model, listed.dim) if listed else self._model_and_dim(model)
-        if model and model != self.model:
-            raise UsageError(f"vec/index.json says that the model is {self.model}, not {model}")
-
-    def records(self, hash_: str) -> list[Record] | None:
-        """The records of an artifact, None if there is no blob. Raises BlobError."""
-        name = blob_name(hash_)
-        data = self.packed.get(hash_) or self._read(name)
-        return None if data is None else sorted(ve01.decode(data, self.dim, name), key=lambda record: record.seq)
-
-    def _read(self, name: str) -> bytes | None:
-        """A file, unless the catalog does not list it or means another version: half a sync."""
-        if name not in self.files or (self.digests is not None and name not in self.digests):
-            return None
-        data = unversioned.read(self.db, name)
-        meant = self.digests[name] if self.digests and data else ""
-        return None if meant and publish.digest(data) != meant else data
-
-    def _packed(self) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
-        for name in sorted(filter(is_pack, self.files)):
-            try:
-                data = self._read(name)
-                found |= {hash_: blob for hash_, (_, blob) in pack.decode(data, name).items()} if data else {}
-            except BlobError as error:
-                self.refused.append(str(error))
-        return found
-
-    def _model_and_dim(self, model: str) -> tuple[str, int]:
-        """Without a catalog: from the tables, or from the blobs and the configured provider."""
-        state = _state(self.db)
-        if state and model in ("", state[0]):
-            return state
-        dim = self._common_dim()
-        if model:
-            return model, dim
-        settings = Reader(self.db).settings()
-        provider = embed.get(settings)
-        if settings["provider"] in ("builtin", "hash") and provider.dim != dim:
-            raise UsageError(f"the blobs have {dim} numbers per vector, the configured {provider.model} makes {provider.dim};"
-                             " name their model with --model")
-        return provider.model, dim
-
-    def _common_dim(self) -> int:
-        """The dim that fits most blobs, so that one damaged or foreign blob does not decide."""
-        votes: Counter[int] = Counter()
-        for name in filter(hash_of, self.files):
-            try:
-                votes[ve01.find_dim(unversioned.read(self.db, name) or b"", name)] += 1
-            except BlobError:
-                continue  # named when its turn comes
-        if not votes:
-            raise BlobError("no blob under vec/ tells the number of values per vector")
-        return votes.most_common(1)[0][0]
 
 
 class _Import(Run):
@@ -263,7 +186,7 @@ def _normalize_tables(db: sqlite3.Connection, report: NormalizeReport) -> None:
 def _normalize_blobs(db: sqlite3.Connection, report: NormalizeReport) -> None:
     content = unversioned.read(db, catalog.NAME)
     listed = catalog.decode(content) if content is not None else None
-    state = _state(db)
+    state = stored_model(db)
     dim = listed.dim if listed else state[1] if state else 0
     rewritten: dict[str, str] = {}
     for name in sorted(filter(hash_of, unversioned.files(db))):

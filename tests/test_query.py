@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 from vecsearch.errors import UsageError
-from vecsearch.search import vector
-from vecsearch.search.fuse import fold, reciprocal_rank_fusion
-from vecsearch.search.lexical import match_expression
+from vecsearch.search.fuse import best_of, fold, ranked, reciprocal_ranks
+from vecsearch.search.lexical import unwanted, words_of
 from vecsearch.search.query import MAX_CHARS, MAX_TERMS, Query, clean, known_kind, parse, whole_number
-from vecsearch.store.reader import Vectors
 
 JAN_2024 = 1704067200  # date -u -d 2024-01-01 +%s
 
@@ -60,8 +58,9 @@ def test_clean(typed, cleaned):
 def test_every_expression_is_valid_fts5(typed):
     db = sqlite3.connect(":memory:")
     db.execute("CREATE VIRTUAL TABLE t USING fts5(title, path, symbol, body, parts, tokenize=\"unicode61 tokenchars '_-'\")")
-    expression = match_expression(parse(typed))
-    if expression:
+    query = parse(typed)
+    expressions = [text for word in words_of(query) for text in (word.expression, word.forms, f"title : ({word.forms})")]
+    for expression in filter(None, [*expressions, unwanted(query)]):
         db.execute("SELECT 1 FROM t WHERE t MATCH ?", (expression,)).fetchall()
     db.close()
 
@@ -77,21 +76,22 @@ def test_unknown_kind_lists_the_kinds():
         known_kind("docs")
 
 
-def vectors(matrix: np.ndarray) -> Vectors:
-    n = len(matrix)
-    return Vectors(np.arange(10, 10 + n), np.zeros(n, np.uint8), ("doc",), matrix.astype(np.float32))
-
-
-def test_scan_is_exact_and_ties_go_by_id():
-    matrix = np.array([[1, 0], [0.6, 0.8], [0.6, 0.8], [0, 1], [0.6, 0.8]])
-    query = np.array([1, 0], np.float32)
-    assert vector.scan(vectors(matrix), query, 3) == [(10, 1.0), (11, pytest.approx(0.6)), (12, pytest.approx(0.6))]
-    allowed = np.array([False, False, True, True, True])
-    assert [i for i, _ in vector.scan(vectors(matrix), query, 2, allowed)] == [12, 14]
-    assert vector.scan(vectors(matrix[:0]), query, 3) == []
+def test_ranks_are_of_positive_scores_and_ties_keep_their_order():
+    scores = np.array([0.0, 0.6, 1.0, 0.6, -1.0, 0.6])
+    assert ranked(scores, 10).tolist() == [2, 1, 3, 5]
+    assert ranked(scores, 2).tolist() == [2, 1]
+    assert ranked(scores[:1], 3).tolist() == []
 
 
 def test_fusion_by_hand():
-    # 1/61 + 1/62 for 7; 1/61 for 8 and 1/62 for 9; 8 before 9.
-    assert reciprocal_rank_fusion({"semantic": [7, 9], "keyword": [8, 7]}) == [7, 8, 9]
-    assert fold([1, 2, 3, 4], lambda i: "same" if i < 4 else "other") == [1, 2, 4]
+    # k = 60: 1/61 + 1/62 for the first; 1/61 for the second, 1/62 for the third.
+    arms = {"semantic": np.array([0.9, 0.0, 0.5]), "keyword": np.array([2.0, 3.0, 0.0])}
+    fused = reciprocal_ranks(arms, {"semantic": 1.0, "keyword": 1.0}, k=60)
+    assert fused == pytest.approx([1 / 61 + 1 / 62, 1 / 61, 1 / 62])
+    assert reciprocal_ranks(arms, {"semantic": 1.0}, k=60) == pytest.approx([1 / 61, 0, 1 / 62])
+
+
+def test_best_of_each_artifact_and_what_is_folded():
+    artifacts = np.array([0, 0, 0, 1])
+    assert best_of(artifacts, 2, np.array([1.0, 5.0, 2.0, 3.0])).tolist() == [5.0, 3.0]
+    assert fold([1, 3, 0, 2], artifacts, 2) == ([1, 3, 0], {0: 1})

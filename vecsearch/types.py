@@ -105,6 +105,8 @@ class Hit:
     mtime: int = 0
     seq: int = 0
     ci: str = ""
+    folded: int = 0
+    explain: dict[str, float] = field(default_factory=dict)
 
 
 class Embedder(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ import numpy as np
 
 from ..config import Settings, default_settings, from_rows
 from ..errors import NoIndexError, StoreError, UsageError
-from . import schema
+from . import schema, shelf
+from .shelf import Shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +42,6 @@ class StoredChunk:
     mtime: int
     branch: str
     format: str
-
-
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """The unit vectors of one model: ids int64 [n], kinds uint8 [n] (indexes into `kind_names`),
-    matrix float32 [n, dim]. Rows are ordered by hash and seq: row ids differ from clone to clone."""
-
-    ids: np.ndarray
-    kinds: np.ndarray
-    kind_names: tuple[str, ...]
-    matrix: np.ndarray
 
 
 class Reader:
@@ -141,35 +132,25 @@ class Reader:
             " WHERE e.chunk_id IS NULL ORDER BY c.id", (model,)
         ).fetchall()
 
-    def vectors(self, state: State, kinds: Iterable[str]) -> Vectors:
-        """Every vector of the state's model whose chunk is of one of the kinds. Raises StoreError on a
-        vector of the wrong size."""
-        names = tuple(sorted(kinds))
-        code = {name: i for i, name in enumerate(names)}
-        rows = self.db.execute(
-            "SELECT c.id, c.kind, e.v FROM fx_vec_embedding e JOIN fx_vec_chunk c ON c.id = e.chunk_id"
-            f" WHERE e.model=? AND c.kind IN ({_marks(names)}) ORDER BY c.hash, c.seq",
-            (state.model, *names),
-        ).fetchall()
-        if any(len(v) != 4 * state.dim for _, _, v in rows):
-            bad = next(i for i, _, v in rows if len(v) != 4 * state.dim)
-            raise StoreError(f"the vector of chunk {bad} is not of dimension {state.dim}; run: vecsearch rebuild")
-        matrix = np.frombuffer(b"".join(v for _, _, v in rows), dtype="<f4").reshape(len(rows), state.dim)
-        ids = np.fromiter((i for i, _, _ in rows), np.int64, len(rows))
-        return Vectors(ids, np.fromiter((code[k] for _, k, _ in rows), np.uint8, len(rows)), names, matrix)
+    def shelf(self, state: State, kinds: frozenset[str]) -> Shelf:
+        """Every row of the kinds with its vector of the state's model. Raises StoreError on a vector of
+        the wrong size."""
+        return shelf.load(self.db, state.model, state.dim, kinds, self.tables)
 
-    def match(self, expression: str, weights: Sequence[float], kinds: Iterable[str], limit: int) -> list[tuple[int, float]]:
-        """(row id, bm25) of an FTS5 expression, best (smallest) first, over the kinds only. A positive row
-        id is a chunk, a negative one the source -id, found by its path alone."""
-        wanted = sorted(kinds)
-        marks = _marks(wanted)
+    def match(self, expression: str, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+        """(row ids int64, bm25 float32 with its sign turned: more is better) of an FTS5 expression. A positive
+        row id is a chunk, a negative one the source -id, found by its path alone. Kinds are not
+        looked at: the caller narrows by its shelf."""
         columns = ",".join("?" for _ in weights)
-        return self.db.execute(
-            f"SELECT f.rowid, bm25(fx_vec_fts, {columns}) AS score FROM fx_vec_fts f"
-            " LEFT JOIN fx_vec_chunk c ON c.id = f.rowid LEFT JOIN fx_vec_source s ON s.id = -f.rowid"
-            f" WHERE fx_vec_fts MATCH ? AND coalesce(c.kind, s.kind) IN ({marks}) ORDER BY score, coalesce(c.hash, s.hash), c.seq LIMIT ?",
-            (*weights, expression, *wanted, limit),
+        rows = self.db.execute(
+            f"SELECT rowid, bm25(fx_vec_fts, {columns}) FROM fx_vec_fts WHERE fx_vec_fts MATCH ?", (*weights, expression)
         ).fetchall()
+        return np.array([row[0] for row in rows], np.int64), np.array([-row[1] for row in rows], np.float32)
+
+    def holding(self, expression: str) -> np.ndarray:
+        """Row ids int64 of an FTS5 expression; much cheaper than their bm25."""
+        rows = self.db.execute("SELECT rowid FROM fx_vec_fts WHERE fx_vec_fts MATCH ?", (expression,))
+        return np.fromiter((row[0] for row in rows), np.int64)
 
     def chunks(self, ids: Sequence[int]) -> dict[int, StoredChunk]:
         """The chunks with these row ids; a negative id gives the source's path with an empty text."""
@@ -201,12 +182,27 @@ class Reader:
         for i, hash_, kind, path, project, title, user, mtime, branch, fmt in self.db.execute(sql, ids):
             yield StoredChunk(-i, hash_, kind, path, 0, "", project, title, "", None, user, mtime, branch, fmt)
 
-    def chunk_facts(self) -> list[tuple[int, str, str | None, str, int]]:
-        """(chunk id, project, path, user, mtime) of every chunk, for filters."""
+    def row_facts(self) -> Iterator[tuple[int, str, str | None, str, int]]:
+        """(row id, project, path, user, mtime) of every row, for filters; of a name alone with a negative id."""
         detail = "fx_vec_detail" in self.tables
         extra = "coalesce(d.user, ''), coalesce(d.mtime, 0)" if detail else "'', 0"
         join = "LEFT JOIN fx_vec_detail d ON d.chunk_id=c.id" if detail else ""
-        return self.db.execute(f"SELECT c.id, coalesce(c.project, ''), c.path, {extra} FROM fx_vec_chunk c {join}").fetchall()
+        yield from self.db.execute(f"SELECT c.id, coalesce(c.project, ''), c.path, {extra} FROM fx_vec_chunk c {join}")
+        if "fx_vec_source" in self.tables:
+            yield from self.db.execute("SELECT -id, project, path, user, mtime FROM fx_vec_source")
+
+    def artifact_facts(self, ids: Sequence[int]) -> list[tuple[str, str | None, str, str, int]]:
+        """(kind, path, hash, project, mtime) for each row id, in their order, without reading any text."""
+        mtime = "coalesce(d.mtime, 0)" if "fx_vec_detail" in self.tables else "0"
+        join = "LEFT JOIN fx_vec_detail d ON d.chunk_id=c.id" if "fx_vec_detail" in self.tables else ""
+        found = {row[0]: row[1:] for row in self.db.execute(
+            f"SELECT c.id, c.kind, c.path, c.hash, coalesce(c.project, ''), {mtime} FROM fx_vec_chunk c {join}"
+            " WHERE c.id IN (SELECT value FROM json_each(?))", (json.dumps([i for i in ids if i > 0]),))}
+        if any(i < 0 for i in ids):
+            found |= {row[0]: row[1:] for row in self.db.execute(
+                "SELECT -id, kind, path, hash, project, mtime FROM fx_vec_source WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps([-i for i in ids if i < 0]),))}
+        return [found[i] for i in ids]
 
     def vectors_by_digest(self, digests: Sequence[bytes], model: str) -> dict[bytes, bytes]:
         """digest -> stored vector, for texts that were embedded by this model before."""

@@ -86,7 +86,7 @@ def _read(db: sqlite3.Connection, model: str, dim: int, kinds: frozenset[str], t
     rows = db.execute(
         "SELECT c.id, c.kind, c.hash, coalesce(c.project, ''), e.v FROM fx_vec_chunk c"
         " LEFT JOIN fx_vec_embedding e ON e.chunk_id=c.id AND e.model=?"
-        f" WHERE c.kind IN ({marks}) ORDER BY c.hash, c.project, c.seq", (model, *names)).fetchall()
+        f" WHERE c.kind IN ({marks}) ORDER BY c.hash, c.seq", (model, *names)).fetchall()
     bad = next((row[0] for row in rows if row[4] is not None and len(row[4]) != 4 * dim), None)
     if bad is not None:
         raise StoreError(f"the vector of chunk {bad} is not of dimension {dim}; run: vecsearch rebuild")

@@ -1,0 +1,60 @@
+"""From ranked rows to the page that was asked for."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..fossil import corpus
+from ..store.reader import Reader, StoredChunk
+from ..types import Hit
+from .address import Addresses
+from .fuse import fold
+from .rank import Field, Ranking
+from .result import Result
+from .snippet import snippet
+
+#: Further hits of one artifact are folded under these.
+PER_ARTIFACT = 2
+
+
+def fill(db: sqlite3.Connection, reader: Reader, result: Result, found: Field, ranking: Ranking, score: np.ndarray | None,
+         base_url: str, explain: bool) -> None:
+    """Put the page into the result, without what has become invisible since the index run."""
+    query, artifacts = result.query, found.shelf.artifacts
+    rows, folded = fold(_visible(db, reader, found, ranking.rows), artifacts, PER_ARTIFACT)
+    result.total = len(rows)
+    page = rows[query.offset : query.offset + query.k]
+    chunks = reader.chunks([int(i) for i in found.shelf.ids[page]])
+    tips, addresses = reader.tips(), Addresses(reader, base_url)
+    for rank, row in enumerate(page, query.offset + 1):
+        chunk = chunks[int(found.shelf.ids[row])]
+        ci = addresses.checkin(chunk, tips, result.checkin)
+        artifact = int(artifacts[row])
+        result.hits.append(Hit(
+            score=round(min(1.0, max(0.0, float(score[row]))), 6) if score is not None else 0.0,
+            kind=chunk.kind, project=chunk.project, path=chunk.path, hash=chunk.hash, text=chunk.text,
+            rank=rank, title=chunk.title or chunk.path or chunk.hash[:16], url=addresses.of(chunk, ci), lines=chunk.lines,
+            snippet=snippet(chunk.format, chunk.text, query),
+            arms={name: places[artifact] for name, places in ranking.arms.items() if artifact in places},
+            user=chunk.user, mtime=chunk.mtime, seq=chunk.seq, ci=ci, folded=folded.get(artifact, 0),
+            explain=_explanation(found, ranking, row) if explain else {},
+        ))
+    if len(rows) > query.offset + query.k:
+        result.next = query.offset + query.k
+
+
+def _visible(db: sqlite3.Connection, reader: Reader, found: Field, rows: Sequence[int]) -> list[int]:
+    """The rows whose artifacts may still be shown; a peer's are another repository's affair."""
+    facts = reader.artifact_facts([int(i) for i in found.shelf.ids[list(rows)]]) if rows else []
+    visible = corpus.visible(db, [(kind, hash_) for kind, _, hash_, project, _ in facts if not project])
+    return [row for row, (kind, _, hash_, project, _) in zip(rows, facts, strict=True) if project or (kind, hash_) in visible]
+
+
+def _explanation(found: Field, ranking: Ranking, row: int) -> dict[str, float]:
+    """What each step gave the hit's artifact, and how many literals the hit holds."""
+    artifact = int(found.shelf.artifacts[row])
+    steps = {name: round(values[artifact], 4) for name, values in ranking.steps.items() if artifact in values}
+    return steps | {"exact": int(found.tiers[row])}

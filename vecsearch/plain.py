@@ -38,7 +38,7 @@ _BLOCK_TAGS = frozenset(
 )
 _INLINE_TAGS = frozenset(
     "a abbr acronym audio b bdi bdo big button canvas cite code col colgroup data del dfn em embed fieldset"
-    " font iframe img input ins kbd label legend link map mark meta nobr noscript nowiki object picture q s samp"
+    " font i iframe img input ins kbd label legend link map mark meta nobr noscript nowiki object picture q s samp"
     " script select small source span strike strong style sub sup svg td textarea th time track tt u"
     " var verbatim video wbr".split()
 )
@@ -69,7 +69,7 @@ def _tag_words(tag: re.Match[str]) -> str:
     if name == "img":
         alt = _ALT.search(tag[0])
         return (alt[1] or alt[2] or "") if alt else ""
-    return " " if name in ("td", "th") else "" if name in _INLINE_TAGS else tag[0]
+    return " " if tag[0][:3].lower() in ("<td", "<th") else "" if name in _INLINE_TAGS else tag[0]
 
 
 def _entities(text: str) -> str:

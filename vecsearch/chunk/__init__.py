@@ -1,7 +1,8 @@
 """From a document to its chunks. Pure: no file, no database, no network.
 
 Markup is cut at its headings (sections.py, one outline per markup), code at its definitions
-(code.py, one row per language in languages.py), passages arrive already cut.
+(code.py, one row per language in languages.py), both also at contracts (contracts.py), passages
+arrive already cut.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from typing import Any
 
 from ..plain import plain
 from ..types import Chunk, Document, Passage
-from . import markdown, marked, paragraphs, sections, tags
+from . import contracts, markdown, marked, paragraphs, sections, tags
 from .code import code_pieces, symbols
 from .rows import Limits, Piece, Rows, rows_of, pack
 
 __all__ = ["CHUNKER_VERSION", "cut_short", "embedding_text", "split", "symbols"]
 
 #: Raised whenever the same text would be cut otherwise: older indexes are then stale.
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 
 #: `seq` is two bytes wide in the transfer format.
 MOST_CHUNKS = 1 << 16
@@ -45,7 +46,7 @@ def split(document: Document, settings: Mapping[str, Any]) -> list[Chunk]:
         pieces = _prose_pieces(document, rows, limits)
     else:
         pieces = code_pieces(document.format, rows, limits, settings["max-data-chunks"])
-    return _chunks(rows, pieces)
+    return _chunks(rows, contracts.pieces(rows, document.format, pieces, limits))
 
 
 def cut_short(document: Document, chunks: list[Chunk]) -> str:

@@ -81,7 +81,8 @@ def _heading(rows: Sequence[str], i: int, found: Outline) -> int:
         return _html_heading(rows, i, found)
     after = rows[i + 1] if i + 1 < len(rows) else ""
     underline = _SETEXT.match(after)
-    alone = i == 0 or not rows[i - 1].strip() or (found.headings and found.headings[-1].end == i)
+    before = rows[i - 1] if i else ""
+    alone = not before.strip() or _SETEXT.match(before) or before.lstrip().startswith("#")
     if underline and alone and not _NO_PARAGRAPH.match(rows[i]):
         return _add_heading(found, i, i + 2, 1 if underline[1][0] == "=" else 2, rows[i])
     return 0

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-#: No chunk is longer, whatever the text looks like, unless the setting `chunk-chars` asks for more.
-CEILING = 2000
+#: No chunk is longer than the aim times this, whatever the text looks like: 2000 at the default of 1400.
+CEILING = 10 / 7
 
 #: Where an overlong line may be cut, best first: after a sentence, a blank, punctuation.
 _BREAKS = (re.compile(r"[.!?;][ \t]+|[。！？]"), re.compile(r"\s+"), re.compile(r"[,;:)}\]>]+"))
@@ -28,7 +28,7 @@ class Limits:
 
     @classmethod
     def of(cls, aim: int) -> Limits:
-        return cls(aim, max(CEILING, aim))
+        return cls(aim, int(aim * CEILING))
 
 
 @dataclass(frozen=True, slots=True)

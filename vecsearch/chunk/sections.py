@@ -91,8 +91,9 @@ def _belong_together(rows: Rows, a: Section, b: Section, aim: int) -> bool:
 
 
 def _join(a: Section, b: Section) -> Section:
-    """A bare heading, or a preamble, takes the trail of what follows; else the first one's stays."""
-    return Section(a.start, b.end, a.trail if a.body and a.trail else b.trail, a.body + b.body)
+    """The first one's trail stays, unless it is but an introduction."""
+    introduces = not a.trail or (a.body < TINY and a.body < b.body)
+    return Section(a.start, b.end, b.trail if introduces else a.trail, a.body + b.body)
 
 
 def cut_costs(rows: Rows, outline: Outline) -> Sequence[float]:

@@ -26,8 +26,7 @@ def outline(rows: Rows) -> Outline:
         if mark["title"] is not None:
             _add_title(rows, found, mark)
         elif mark["level"]:
-            start, end = rows.at(mark.start()), rows.at(mark.end()) + 1
-            _add(found, Heading(start, end, int(mark["level"]), _words(mark["heading"])))
+            _add(found, Heading(rows.at(mark.start()), _end(rows, mark), int(mark["level"]), _words(mark["heading"])))
         elif mark["raw"]:
             found.blocks.append(Block(rows.at(mark.start()), rows.at(mark.end() - 1) + 1))
     return found
@@ -44,6 +43,13 @@ def _add(found: Outline, heading: Heading) -> None:
     """Of two headings in one row the first counts: a piece is whole rows."""
     if not found.headings or found.headings[-1].end <= heading.start:
         found.headings.append(heading)
+
+
+def _end(rows: Rows, mark: re.Match[str]) -> int:
+    """The row after the heading; its last row, if text follows there."""
+    row = rows.at(mark.end())
+    rest = rows.source[mark.end() : rows.start[row + 1]].partition(">")[2]
+    return row if _words(rest) else row + 1
 
 
 def _words(markup: str) -> str:

@@ -23,13 +23,13 @@ class Addresses:
             return peer.tips.get(chunk.branch, peer.checkin)
         return tips.get(chunk.branch, newest)
 
-    def of(self, chunk: StoredChunk, ci: str) -> str:
-        """The address, "" for a library that has none."""
+    def of(self, chunk: StoredChunk, ci: str, fragment: str = "") -> str:
+        """The address, "" for a library that has none; `fragment` as landing.py makes it."""
         if chunk.kind == "api" and chunk.project:
             return self._in_library(self.libraries.get(chunk.project, ""), chunk.path or "")
         if peer := self.peers.get(chunk.project):
-            return links.url(chunk.kind, chunk.path, chunk.hash, ci, chunk.lines, peer.base_url) if peer.base_url else ""
-        return links.url(chunk.kind, chunk.path, chunk.hash, ci, chunk.lines, self.base_url)
+            return links.url(chunk.kind, chunk.path, chunk.hash, ci, chunk.lines, peer.base_url, fragment) if peer.base_url else ""
+        return links.url(chunk.kind, chunk.path, chunk.hash, ci, chunk.lines, self.base_url, fragment)
 
     def _in_library(self, template: str, name: str) -> str:
         address = template.replace("{name}", quote(name, safe=""))

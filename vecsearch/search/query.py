@@ -42,6 +42,7 @@ class Query:
     k: int = DEFAULT_K
     offset: int = 0
     mode: str = "hybrid"
+    sort: str = "relevance"
     cut: bool = False
 
     @property

@@ -15,7 +15,8 @@ _GRAVITY = ("ok", "stale", "keyword_unavailable", "semantic_unavailable", "model
 @dataclass
 class Result:
     """`state` is one of SPEC's; `message` says it in a sentence. `suggestions` are known words near to those
-    that found nothing, `floor` the similarity below which nothing is shown, None if it is not known."""
+    that found nothing, `floor` the similarity below which nothing is shown, None if it is not known,
+    `facets` the number of hits by kind, those of other pages included."""
 
     query: Query
     hits: list[Hit] = field(default_factory=list)
@@ -27,6 +28,7 @@ class Result:
     took_ms: dict[str, float] = field(default_factory=dict)
     next: int | None = None
     suggestions: list[str] = field(default_factory=list)
+    facets: dict[str, int] = field(default_factory=dict)
 
     def degrade(self, state: str, message: str) -> None:
         """Note a fault, unless a graver one is noted already."""

@@ -1,0 +1,49 @@
+"""The fragment of an address that brings the reader to the passage. Pure.
+
+`#id:~:text=words`: a browser that knows text directives scrolls to the words and lights them; failing
+that it goes to the heading with this id, which Fossil gives to headings of Markdown since 2.28.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from urllib.parse import quote
+
+from ..plain import plain
+
+#: Pages that show the text as text. A file of code opens at its lines, a check-in at its top.
+_PAGES = frozenset({"doc", "instruction", "wiki", "technote", "ticket", "forum"})
+#: Words of the directive: enough to be found once, few enough to stand within one line of the source.
+WORDS = 7
+
+
+def fragment(kind: str, format: str, text: str, title: str, snippet: str) -> str:
+    """For a chunk and its snippet, whose marks say what matched; "" if nothing can be pointed at."""
+    if kind not in _PAGES:
+        return ""
+    words = _words(plain(format, text), {unescape(m).casefold() for m in re.findall(r"<mark>(.*?)</mark>", snippet)})
+    directive = f":~:text={quote(' '.join(words), safe='').replace('-', '%2D')}" if words else ""
+    heading = _heading(text, title) if format == "markdown" else ""
+    return quote(heading, safe="-") + directive
+
+
+def _words(readable: str, marked: set[str]) -> list[str]:
+    """A run of words from the line that holds most of what matched."""
+    lines = [line.split() for line in readable.splitlines() if len(line.split()) > 1] or [readable.split()]
+    found = [[i for i, word in enumerate(line) if re.sub(r"^\W+|\W+$", "", word).casefold() in marked] for line in lines]
+    best = max(range(len(lines)), key=lambda i: len(found[i])) if marked else 0
+    line, at = lines[best], found[best]
+    start = max(0, min(at[0] - 2, len(line) - WORDS)) if at else 0
+    words = line[start : start + WORDS]
+    while words and not re.search(r"\w", words[0]):
+        words = words[1:]  # the bullet of a list is drawn, not written
+    return words
+
+
+def _heading(text: str, title: str) -> str:
+    """The id that Fossil gives to the chunk's heading (html_header in src/markdown_html.c)."""
+    first = text.lstrip().split("\n", 1)[0]
+    heading = first.lstrip("#").strip().rstrip("#") if first.startswith("#") else title.split(" > ")[-1]
+    kept = re.sub(r"<[^>]*>|&[^;]*;|[^\w\s\u0080-\U0010ffff-]", "", heading)
+    return re.sub(r"[\s_-]+", "-", re.sub(r"[A-Z]", lambda c: c[0].lower(), kept)).strip("-")

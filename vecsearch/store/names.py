@@ -1,0 +1,21 @@
+"""Titles and symbols that begin as somebody types: suggestions, over the permitted kinds only."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+
+def beginning(db: sqlite3.Connection, typed: str, kinds: Iterable[str], limit: int) -> list[tuple[str, str, str, str]]:
+    """(name, kind, hash, project), names that begin with what was typed before those that hold a word
+    that does, then short before long."""
+    wanted = sorted(kinds)
+    pattern = typed.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    marks = ",".join("?" * len(wanted))
+    return db.execute(
+        "SELECT name, kind, hash, project FROM (SELECT CASE d.symbol WHEN '' THEN d.title ELSE d.symbol END AS name, c.kind, c.hash,"
+        " coalesce(c.project, '') AS project FROM fx_vec_detail d JOIN fx_vec_chunk c ON c.id=d.chunk_id"
+        f" WHERE c.kind IN ({marks}) AND (d.title LIKE ? ESCAPE '!' OR d.title LIKE ? ESCAPE '!' OR d.symbol LIKE ? ESCAPE '!'"
+        " OR d.symbol LIKE ? ESCAPE '!'))"
+        " ORDER BY name NOT LIKE ? ESCAPE '!', length(name), name, hash LIMIT ?",
+        (*wanted, f"{pattern}%", f"% {pattern}%", f"{pattern}%", f"%.{pattern}%", f"{pattern}%", limit)).fetchall()

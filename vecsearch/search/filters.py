@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def allowed_rows(reader: Reader, shelf: Shelf, query: Query) -> np.ndarray:
     return mask
 
 
-def _passing(reader: Reader, query: Query):
+def _passing(reader: Reader, query: Query) -> Iterator[int]:
     paths = [path_test(glob) for glob in query.paths]
     before = query.before or 1 << 62
     for i, project, path, user, mtime in reader.row_facts():

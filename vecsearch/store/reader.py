@@ -158,6 +158,13 @@ class Reader:
         found |= {chunk.id: chunk for chunk in self._source_rows([-i for i in ids if i < 0])}
         return found
 
+    def vectors(self, state: State) -> Iterator[tuple[StoredChunk, np.ndarray]]:
+        """Each chunk with its float32 [dim] vector of the state's model, a few hundred at a time."""
+        rows = self.db.execute("SELECT chunk_id, v FROM fx_vec_embedding WHERE model=? ORDER BY chunk_id", (state.model,))
+        while some := dict(rows.fetchmany(500)):
+            for i, chunk in sorted(self.chunks(list(some)).items()):
+                yield chunk, np.frombuffer(some[i], "<f4")
+
     def _chunk_rows(self, ids: Sequence[int]) -> Iterator[StoredChunk]:
         if not ids:
             return
@@ -183,7 +190,8 @@ class Reader:
             yield StoredChunk(-i, hash_, kind, path, 0, "", project, title, "", None, user, mtime, branch, fmt)
 
     def row_facts(self) -> Iterator[tuple[int, str, str | None, str, int]]:
-        """(row id, project, path, user, mtime) of every row, for filters; of a name alone with a negative id."""
+        """(row id, project, path, user, mtime) of every chunk, and of every artifact under the negative
+        row id by which it is found if it is only a name; for filters."""
         detail = "fx_vec_detail" in self.tables
         extra = "coalesce(d.user, ''), coalesce(d.mtime, 0)" if detail else "'', 0"
         join = "LEFT JOIN fx_vec_detail d ON d.chunk_id=c.id" if detail else ""

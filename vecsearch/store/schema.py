@@ -69,6 +69,13 @@ DERIVED = {
   mtime INTEGER NOT NULL,
   digest BLOB NOT NULL
 )""",
+    # A chunk that begins with a contract, [DEF:id:type], and its tags: a JSON list of [name, value].
+    "fx_vec_contract": """CREATE TABLE fx_vec_contract(
+  chunk_id INTEGER PRIMARY KEY,
+  id TEXT NOT NULL,
+  type TEXT NOT NULL,
+  tags TEXT NOT NULL
+)""",
     # Another repository whose index was taken in; its artifacts have its name as project.
     "fx_vec_peer": """CREATE TABLE fx_vec_peer(
   number INTEGER PRIMARY KEY,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Chunk, Document
-from . import lexical, schema
+from . import contracts, lexical, schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,7 @@ class Writer:
             (chunk_id, source_id, chunk.title, chunk.symbol, a, b, chunk.user or source.user, chunk.mtime or source.mtime, digest),
         )
         self._lexical("", chunk_id, lexical.row(chunk.title, source.path, chunk.symbol, document.format, chunk.text))
+        contracts.put(self.db, chunk_id, chunk.text)
         return chunk_id
 
     def add_vectors(self, chunk_ids: Iterable[int], vectors: np.ndarray, model: str) -> None:
@@ -99,8 +100,7 @@ class Writer:
         """Forget artifacts: chunks, vectors, full-text rows."""
         for source_id in source_ids:
             self._unindex(source_id)
-            for table in ("fx_vec_embedding", "fx_vec_chunk"):
-                key = "chunk_id" if table == "fx_vec_embedding" else "id"
+            for table, key in (("fx_vec_embedding", "chunk_id"), ("fx_vec_contract", "chunk_id"), ("fx_vec_chunk", "id")):
                 self.db.execute(
                     f"DELETE FROM {table} WHERE {key} IN (SELECT chunk_id FROM fx_vec_detail WHERE source_id=?)", (source_id,)
                 )

@@ -12,7 +12,7 @@ _C_BODY = r"(?:[^(){};=:]|::)*+(?::[^{};]{0,1000}+)?\{"
 _C_TYPE = r"(?:typedef )?(?:struct|union|enum(?: class)?|class)\b ?(?:\[\[[^\]\n]*\]\] ?)?(?:[A-Z_]+ )?(\w*)(?=[^;(){}=]{0,300}+\{)"
 _C_TYPEDEF = r"typedef\b[^;{}\n]*?\b(\w+) ?;"
 _C_DEFINE = r"# ?define (\w+)"
-_C_NAME = NO_CONTROL + r"(?:[A-Za-z_][\w \t*&:<>,]*?[ \t*&])??(~?[A-Za-z_][\w:~]*) ?"
+_C_NAME = NO_CONTROL + r"(?:[A-Za-z_][\w \t*&:<>,]*?[ \t*&])??(~?[A-Za-z_]\w*(?:(?:<[^<>(){};\n]*>)?::~?\w+)*) ?"
 _C_FUNCTION = _C_NAME + r"\(" + ARGUMENTS + r"\)" + _C_BODY
 _C_OLD_FUNCTION = _C_NAME + r"\([\w, \t\n]*+\) ?\n(?: ?[A-Za-z_][\w \t*,\[\]]*; ?\n)++\{"
 _CPP_METHOD = (
@@ -62,7 +62,6 @@ LANGUAGES: dict[str, Language] = {
         C_COMMENT, _C_STRINGS, _C_DEFINE, r"@(?:interface|implementation|protocol) (\w+)", r"[-+] ?\([^()\n]*\) ?(\w+)",
         at_margin=(_C_TYPE, _C_FUNCTION), above=_C_ABOVE,
     ),
-    "lemon": language(C_COMMENT, _C_STRINGS, at_margin=(r"(\w+)(?:\(\w+\))? ?::=",)),
     "tcl": language(
         r"^[ \t]*#[^\n]*|(?<=;)[ \t]*#[^\n]*", (DOUBLE,),
         r"proc ([^\s{}]+)", r"namespace eval ([^\s{}]+)", r"(?:oo::class create|oo::define|itcl::class|snit::\w+) ([^\s{}]+)",

@@ -42,12 +42,13 @@ _BLANK = re.compile(r"\[(?:\\.|[^\]\\])*\]|( \?)|( )")
 @dataclass(frozen=True, slots=True)
 class Language:
     """`opaque` finds comments (its group `comment`) and strings, `definitions` the first line of
-    definitions, `above` what may stand right above one. `braces`: bodies stand in braces."""
+    definitions, `above` what may stand right above one. `body` says where they end: at the closing of
+    `braces`, with the `indent`, or where the `next` one begins."""
 
     opaque: re.Pattern[str]
     definitions: re.Pattern[str]
     above: re.Pattern[str]
-    braces: bool
+    body: str
 
 
 def language(
@@ -55,8 +56,8 @@ def language(
     strings: tuple[str, ...],
     *definitions: str,
     at_margin: tuple[str, ...] = (),
-    above: str = r"@\w|#\[|\[\w",
-    braces: bool = True,
+    above: str = r"@[\w\[]|#\[|\[\w",
+    body: str = "braces",
     ignore_case: bool = False,
 ) -> Language:
     """One row of a table."""
@@ -66,7 +67,7 @@ def language(
         re.compile("|".join((f"(?P<comment>{comments})", *strings)), re.S | re.M),
         re.compile(_blanks(f"^(?: ?(?:{indented}){margin})"), re.M | (re.I if ignore_case else 0)),
         re.compile(_blanks(f" ?(?:{above})")),
-        braces,
+        body,
     )
 
 

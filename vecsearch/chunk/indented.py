@@ -7,8 +7,8 @@ from .grammar import C_COMMENT, CHARACTER, DASHES, DOUBLE, HASH, SINGLE, TRIPLE,
 from .grammar import language as _row
 
 
-def language(comments: str, strings: tuple[str, ...], *definitions: str, **more) -> Language:
-    return _row(comments, strings, *definitions, braces=False, **more)
+def language(comments: str, strings: tuple[str, ...], *definitions: str, body: str = "indent", **more) -> Language:
+    return _row(comments, strings, *definitions, body=body, **more)
 
 
 _RUBY = (
@@ -77,11 +77,12 @@ LANGUAGES: dict[str, Language] = {
         r"'[^\n]*", (DOUBLE,),
         r"(?:(?:public|private|friend|shared|static|overrides) )*(?:sub|function|property|class|module|structure) (\w+)", ignore_case=True,
     ),
+    "lemon": language(C_COMMENT, (DOUBLE, CHARACTER), at_margin=(r"(\w+)(?:\(\w+\))? ?::=",)),
     "make": language(HASH, (), at_margin=(r"([\w./%$()-][\w./%$() -]*?) ?::?(?![=:])",)),
     "cmake": language(r"#\[\[.*?(?:\]\]|\Z)|#[^\n]*", (DOUBLE,), r"(?:function|macro) ?\( ?(\w+)", ignore_case=True),
     "vim": language(r'^[ \t]*"[^\n]*', (SINGLE,), r"fu(?:n|nc|nct|ncti|nctio|nction)?!? ([\w:.#<>]+)"),
     "fish": language(HASH, (DOUBLE, SINGLE), r"function ([\w:.-]+)"),
-    "yaml": language(HASH, (DOUBLE,), at_margin=(r"([\w.$/-]+):(?= ?$)",)),
-    "toml": language(HASH, (), at_margin=(r"\[{1,2}([^\]\n]+)\]",)),
-    "ini": language(r"^[;#][^\n]*", (), at_margin=(r"\[([^\]\n]+)\]",)),
+    "yaml": language(HASH, (DOUBLE,), body="next", at_margin=(r"([\w.$/-]+):(?= ?$)",)),
+    "toml": language(HASH, (), body="next", at_margin=(r"\[{1,2}([^\]\n]+)\]",)),
+    "ini": language(r"^[;#][^\n]*", (), body="next", at_margin=(r"\[([^\]\n]+)\]",)),
 }

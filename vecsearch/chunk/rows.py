@@ -12,9 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-#: No chunk is longer than the aim times this, whatever the text looks like: 2000 at the default of 1400.
-CEILING = 10 / 7
-
 #: Where an overlong line may be cut, best first: after a sentence, a blank, punctuation.
 _BREAKS = (re.compile(r"[.!?;][ \t]+|[。！？]"), re.compile(r"\s+"), re.compile(r"[,;:)}\]>]+"))
 
@@ -28,7 +25,8 @@ class Limits:
 
     @classmethod
     def of(cls, aim: int) -> Limits:
-        return cls(aim, int(aim * CEILING))
+        """No chunk is longer than 10/7 of the aim, whatever the text: 2000 at the default of 1400."""
+        return cls(aim, aim * 10 // 7)
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,8 @@ def test_another_model_is_refused_and_named_until_a_rebuild(indexed, vecsearch):
     done = vecsearch("search", "-R", indexed, "--json", "restore")
     data = json.loads(done.stdout)
     assert data["state"] == "model_mismatch" and data["hits"] and all("semantic" not in hit["arms"] for hit in data["hits"])
-    assert "(128)" in data["message"]
+    [(model, dim)] = rows(indexed, "SELECT model, dim FROM fx_vec_state")
+    assert f"{model} ({dim})" in data["message"] and "ollama:nomic-embed-text" in data["message"]
 
 
 WRONG = [

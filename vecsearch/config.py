@@ -42,10 +42,13 @@ SETTINGS: dict[str, Setting] = {
     "publish": Setting(
         "auto", "What goes into unversioned files, which anyone can read: public is what needs no login; auto the same,"
         " unless the files came from another repository.", choices=("auto", "public", "all", "none")),
-    "provider": Setting("hash", "Where embeddings come from.", choices=("builtin", "ollama", "openai", "hash")),
+    "provider": Setting("builtin", "Where embeddings come from.", choices=("builtin", "ollama", "openai", "hash")),
     "provider-url": Setting("", "Base URL of the provider; empty: its usual one."),
     "provider-model": Setting("", "Model asked of the provider; empty: its usual one."),
     "provider-key-file": Setting("", "File outside the repository that holds the provider's API key."),
+    "log": Setting("", "Where index runs and failed requests are logged: syslog, or the absolute path of a file; empty: only failed"
+                   " requests, to the server's error output."),
+    "log-queries": Setting("no", "Whether the log line of a failed request holds what was asked.", choices=("no", "yes")),
 }
 
 Settings = Mapping[str, Any]
@@ -67,6 +70,8 @@ def parse(name: str, text: str) -> str | int | tuple[str, ...]:
         return tuple(item for item in (part.strip() for part in text.replace("\n", ",").split(",")) if item)
     if isinstance(setting.default, int):
         return _parse_int(name, text, setting)
+    if name == "log" and text not in ("", "syslog") and not text.startswith("/"):
+        raise UsageError(f'log must be syslog or an absolute path, not "{text}": Fossil runs the page in a folder of its own')
     if setting.choices and text not in setting.choices:
         raise UsageError(f'{name} must be one of {", ".join(setting.choices)}, not "{text}"')
     return text

@@ -4,57 +4,24 @@ repository file and sees everything in it."""
 from __future__ import annotations
 
 import json
-import sqlite3
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
 from . import __version__
-from .errors import UsageError, VecsearchError
+from .cli_admin import COMMANDS as ADMIN_COMMANDS
+from .cli_base import Group, locate, repository_option
+from .cli_programs import COMMANDS as PROGRAM_COMMANDS
+from .errors import UsageError
 from .types import KINDS
 
 MODES = ("hybrid", "semantic", "keyword")
 
 
-class _Group(click.Group):
-    """Turns every foreseen error into one line on stderr: exit 1, or 2 for wrong usage."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except VecsearchError as error:
-            fail(error)
-        except sqlite3.Error as error:
-            from .store.connection import explain
-
-            fail(explain("repository", error))
-        except BrokenPipeError:
-            sys.exit(0)
-
-
-def fail(error: VecsearchError) -> NoReturn:
-    """One line that says what, where and what to do."""
-    click.echo(f"vecsearch: {error}", err=True)
-    sys.exit(2 if isinstance(error, UsageError) else 1)
-
-
-def repository_option(command: Callable) -> Callable:
-    """-R FILE, or the repository of the check-out that one stands in."""
-    return click.option("-R", "--repository", type=click.Path(path_type=Path), metavar="FILE",
-                        help="The repository; default: that of the check-out you stand in.")(command)
-
-
-def locate(repository: Path | None) -> Path:
-    """The repository file that a command works on. Raises RepositoryError where there is none."""
-    from .fossil.repository import find_repository
-
-    return repository or find_repository(Path.cwd())
-
-
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="vecsearch")
 def main() -> None:
     """Semantic and keyword search for Fossil repositories.
@@ -66,10 +33,20 @@ def main() -> None:
 
 @main.command()
 @repository_option
+@click.option("--all", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Every repository (*.fossil) below DIR instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def index(repository: Path | None, as_json: bool) -> None:
+def index(repository: Path | None, folder: Path | None, as_json: bool) -> None:
     """Bring the index up to the repository: only what changed is embedded."""
-    _index(locate(repository), rebuild=False, as_json=as_json)
+    if folder is None:
+        _index(locate(repository), rebuild=False, as_json=as_json)
+        return
+    from . import runs
+
+    def one(path: Path) -> None:
+        click.echo("" if as_json else f"{path}: ", nl=False)
+        _index(path, rebuild=False, as_json=as_json)
+
+    _exit_if_refused([str(fault) for fault in runs.all_below(folder, one)])
 
 
 @main.command()
@@ -81,11 +58,11 @@ def rebuild(repository: Path | None, as_json: bool) -> None:
 
 
 def _index(path: Path, rebuild: bool, as_json: bool) -> None:
-    from . import embed
-    from .index import index as run
+    from . import runs
 
     with _progress(as_json) as advance:
-        report = run(path, embed.get, rebuild=rebuild, progress=advance)
+        report = runs.run(path, rebuild=rebuild, progress=advance,
+                          waiting=lambda: click.echo("vecsearch: another run is at work on this repository; waiting for it", err=True))
     if as_json:
         click.echo(json.dumps(report.as_dict(), ensure_ascii=False))
     else:
@@ -187,6 +164,26 @@ def search(repository: Path | None, kind: str | None, project: str | None, k: in
         sys.exit(1)
 
 
+@main.command("eval")
+@repository_option
+@click.option("--set", "set_file", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE", help="Questions and the paths that answer them, as JSON lines.")
+@click.option("--from-history", is_flag=True, help="Make the set from this repository's check-ins: comment -> files changed.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only these kinds may answer; repeatable.")
+@click.option("--provider", "providers", multiple=True, help="Also score this provider's vectors, in memory; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
+def eval_(repository: Path | None, set_file: Path | None, from_history: bool, kinds: tuple[str, ...], providers: tuple[str, ...],
+          as_json: bool) -> None:
+    """Measure how well searches are answered, by arm and by provider. Needs --set or --from-history."""
+    from . import evaluate
+
+    if (set_file is None) == (not from_history):
+        raise UsageError("give one of --set FILE and --from-history")
+    report, notes = evaluate.run(locate(repository), set_file, frozenset(kinds), providers)
+    click.echo(json.dumps(report, ensure_ascii=False) if as_json else "\n".join(evaluate.table(report)))
+    for note in notes:
+        click.echo(f"vecsearch: {note}", err=True)
+
+
 @main.command()
 @repository_option
 @click.option("--skipped", is_flag=True, help="Name each artifact that was skipped or needed a note.")
@@ -256,19 +253,7 @@ def verify(file: Path, manifest: Path) -> None:
     click.echo(administration.verify_media(file, manifest))
 
 
-@main.command()
-@click.option("--extroot", required=True, type=click.Path(path_type=Path), metavar="DIR",
-              help="The directory that `fossil server --extroot` is given.")
-@repository_option
-@click.option("--name", default="search", show_default=True, help="File name of the launcher, and last part of its URL.")
-def install(extroot: Path, repository: Path | None, name: str) -> None:
-    """Write the launcher of the search page into an extension root."""
-    from .install import install as run
-
-    click.echo(run(extroot, name, repository), nl=False)
-
-
-@main.group(cls=_Group)
+@main.group(cls=Group)
 def peer() -> None:
     """Search other repositories along with this one."""
 
@@ -324,10 +309,13 @@ def _peer_reports(reports: list) -> None:
     _exit_if_refused([fault for report in reports for fault in report.faults])
 
 
-@click.group("agent-tool", cls=_Group)
+@click.group("agent-tool", cls=Group)
 def agent_tool() -> None:
     """The contract's names of the first five commands."""
 
 
 for _name, _command in {"vec-index": index, "vec-import": import_, "vec-normalize": normalize, "vec-rebuild": rebuild, "vec-search": search}.items():
     agent_tool.add_command(_command, _name)
+
+for _command in (*ADMIN_COMMANDS, *PROGRAM_COMMANDS):
+    main.add_command(_command)

@@ -1,0 +1,113 @@
+"""The commands of whoever looks after a server: install, uninstall, doctor, hook, watch."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from .cli_base import Group, locate, repository_option
+
+extroot_option = click.option("--extroot", type=click.Path(path_type=Path), metavar="DIR",
+                              help="The directory that `fossil server --extroot` is given.")
+name_option = click.option("--name", default="search", show_default=True, help="File name of the launcher, and last part of its URL.")
+user_option = click.option("--user", metavar="NAME", help="The user that Fossil runs as; default: the repository's owner if you are root.")
+
+
+@click.command()
+@click.option("--extroot", required=True, type=click.Path(path_type=Path), metavar="DIR",
+              help="The directory that `fossil server --extroot` is given.")
+@repository_option
+@name_option
+@user_option
+@click.option("--menu", is_flag=True, help="Also add Search to the site's menu (the setting mainmenu).")
+def install(extroot: Path, repository: Path | None, name: str, user: str | None, menu: bool) -> None:
+    """Write the launcher of the search page into an extension root."""
+    from . import install as verb
+
+    click.echo(verb.install(extroot, name, locate(repository) if menu else repository, user), nl=False)
+    if menu:
+        click.echo(verb.add_to_menu(locate(repository), name))
+
+
+@click.command()
+@extroot_option
+@repository_option
+@name_option
+@click.option("--purge", is_flag=True, help="Also drop the index, our settings, and the unversioned files vec/*.")
+def uninstall(extroot: Path | None, repository: Path | None, name: str, purge: bool) -> None:
+    """Undo `install` and `hook install`: the launcher, the menu entry and the hooks go."""
+    from . import uninstall as verb
+
+    click.echo(verb.uninstall(locate(repository), extroot, name, purge=purge))
+
+
+@click.command()
+@repository_option
+@extroot_option
+@name_option
+@user_option
+@click.option("--jail", type=click.Path(path_type=Path), metavar="DIR", help="The directory that Fossil locks itself into, if it does.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def doctor(repository: Path | None, extroot: Path | None, name: str, user: str | None, jail: Path | None, as_json: bool) -> None:
+    """Look for all that is known to go wrong, and say what to do. Silent when all is well.
+
+    Exit code: 0 healthy, 3 warnings only, 1 something is broken.
+    """
+    from . import doctor as verb
+
+    findings = verb.examine(verb.Setup(locate(repository), extroot, name, user, jail))
+    click.echo(verb.as_json(findings) if as_json else verb.as_text(findings), nl=as_json)
+    sys.exit(verb.exit_code(findings))
+
+
+@click.group(cls=Group)
+def hook() -> None:
+    """Let Fossil itself start index runs, by its after-receive and before-commit hooks."""
+
+
+@hook.command("install")
+@repository_option
+def hook_install(repository: Path | None) -> None:
+    """Add the hooks to the repository."""
+    from . import hooks
+
+    click.echo(hooks.install(locate(repository)))
+
+
+@hook.command("uninstall")
+@repository_option
+def hook_uninstall(repository: Path | None) -> None:
+    """Take our hooks away; other hooks stay."""
+    from . import hooks
+
+    click.echo(hooks.uninstall(locate(repository)) or "there was no hook of vecsearch")
+
+
+@hook.command("run")
+@click.option("-R", "--repository", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The repository.")
+@click.option("--commit", is_flag=True, help="Called before a check-in, so without a list on standard input.")
+def hook_run(repository: Path, commit: bool) -> None:
+    """What the hooks call: returns at once and keeps the index current for a minute from now."""
+    from . import hooks
+
+    hooks.run(repository, commit=commit, say=lambda _: None)
+
+
+@click.command()
+@click.option("--jobs", default=2, show_default=True, type=click.IntRange(1, 64), help="At most so many index runs at once.")
+@click.argument("target", type=click.Path(path_type=Path, exists=True), metavar="FILE-OR-DIR")
+def watch(target: Path, jobs: int) -> None:
+    """Keep the index of a repository, or of every *.fossil below a directory, current until stopped.
+
+    SIGTERM ends it when the runs at work are done; SIGHUP tries failed repositories again at once.
+    """
+    from .folder import repositories
+    from .watch import Watcher
+
+    find = (lambda: repositories(target)) if target.is_dir() else (lambda: [target])
+    Watcher(find, lambda line: click.echo(f"vecsearch: {line}", err=True), jobs).go()
+
+
+COMMANDS = (install, uninstall, doctor, hook, watch)

@@ -1,0 +1,48 @@
+"""An index run as an administrator has it: one at a time per repository, with a line in the log; and one
+over every repository of a folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from . import embed, lock
+from .errors import UsageError, VecsearchError
+from .folder import repositories
+from .index import Progress, Report, index
+from .log import Log
+
+
+def run(path: Path, *, rebuild: bool, progress: Progress, waiting: Callable[[], None]) -> Report:
+    """`index`, once no other run is at work there; `waiting` is called if one is."""
+    started = time.monotonic()
+    verb = "rebuild" if rebuild else "index"
+    try:
+        with lock.exclusive(path, "run", waiting=waiting):
+            report = index(path, embed.get, rebuild=rebuild, progress=progress)
+    except VecsearchError as error:
+        Log.of(path).run(verb, time.monotonic() - started, {"failed": error})
+        raise
+    Log.of(path).run(verb, time.monotonic() - started, _facts(report))
+    return report
+
+
+def _facts(report: Report) -> dict[str, object]:
+    if report.unchanged:
+        return {"unchanged": "yes"}
+    return {"artifacts": report.artifacts, "chunks": report.chunks, "embedded": report.embedded, "moved": report.moved,
+            "removed": report.removed, "failed": len(report.failed), "checkin": report.checkin[:16] or "none"}
+
+
+def all_below(folder: Path, one: Callable[[Path], None]) -> list[VecsearchError]:
+    """Do `one` to each repository; a fault in one does not stop the others. Returns the faults."""
+    paths, faults = repositories(folder), []
+    if not paths:
+        raise UsageError(f"{folder}: there is no *.fossil file below it")
+    for path in paths:
+        try:
+            one(path)
+        except VecsearchError as error:
+            faults.append(error)
+    return faults

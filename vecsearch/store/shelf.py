@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -50,20 +51,24 @@ class Shelf:
 
 
 _kept: OrderedDict[tuple, Shelf] = OrderedDict()
+_lock = threading.Lock()
 
 
 def load(db: sqlite3.Connection, model: str, dim: int, kinds: frozenset[str], tables: set[str]) -> Shelf:
     """The shelf of the kinds, kept from an earlier search if the file has not changed since. Raises
     StoreError on a vector of the wrong size."""
     key = (_stamp(db), model, kinds)
-    if key[0] and key in _kept:
-        _kept.move_to_end(key)
-        return _kept[key]
+    if key[0]:
+        with _lock:
+            if key in _kept:
+                _kept.move_to_end(key)
+                return _kept[key]
     shelf = _read(db, model, dim, kinds, tables)
     if key[0]:
-        _kept[key] = shelf
-        while len(_kept) > KEPT:
-            _kept.popitem(last=False)
+        with _lock:
+            _kept[key] = shelf
+            while len(_kept) > KEPT:
+                _kept.popitem(last=False)
     return shelf
 
 

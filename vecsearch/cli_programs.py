@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from .cli_base import Group, locate, repository_option
+from .errors import UsageError
 
 
 @click.group(cls=Group)
@@ -56,4 +57,25 @@ def export(repository: Path | None, duckdb: Path) -> None:
     click.echo(run(locate(repository), duckdb))
 
 
-COMMANDS = (contracts, export)
+@click.command()
+@repository_option
+@click.option("--name", default="vecsearch", show_default=True, help="What the server calls itself.")
+@click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Serve http://127.0.0.1:PORT/mcp instead of stdio.")
+def mcp(repository: Path | None, name: str, port: int | None) -> None:
+    """Serve the index to language models: semantic_search, read_hit, similar (Model Context Protocol).
+
+    docs/agents.md and deploy/agents/ have the configuration of the common clients. Whoever can speak to
+    this server reads everything in the repository; for visitors of a site there is /ext/search/mcp.
+    """
+    try:
+        from .mcp import server
+    except ImportError as error:
+        raise UsageError(f"this needs the MCP SDK ({error.name} is missing); run: pip install 'fossil-vecsearch[mcp]'") from None
+    path = locate(repository)
+    if port is None:
+        server.serve_stdio(path, name)
+    else:
+        server.serve_http(path, name, port)
+
+
+COMMANDS = (contracts, export, mcp)

@@ -21,6 +21,7 @@ from werkzeug.exceptions import HTTPException
 from . import embed
 from .errors import UsageError, VecsearchError
 from .fossil import access, repository
+from .mcp.endpoint import programs
 from .present import result_json
 from .search.query import DEFAULT_K, MAX_K, Query, known_kind, parse, whole_number
 from .search.run import Result, search
@@ -46,6 +47,7 @@ def create_app(repository_path: str) -> Flask:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters["day"] = lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
     app.register_blueprint(pages)
+    app.register_blueprint(programs)
     app.register_error_handler(VecsearchError, _failed)
     app.register_error_handler(sqlite3.Error, _database_failed)
     app.register_error_handler(HTTPException, _http_failed)

@@ -1,0 +1,66 @@
+"""The tools by the official SDK: over stdio for a client that starts us, or over HTTP on this machine.
+
+Whoever runs it holds the repository file and sees everything in it, as on the command line.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio import to_thread
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolRequestParams, CallToolResult, ListToolsResult
+
+from .. import __version__
+from ..errors import RepositoryError
+from ..fossil.repository import open_readonly
+from ..types import KINDS
+from . import tools
+
+
+def build(path: Path, name: str) -> Server:
+    """A server of the tools for one repository, under a name of the operator's choice."""
+
+    async def on_list_tools(context: Any, params: Any) -> ListToolsResult:
+        return ListToolsResult.model_validate({"tools": tools.TOOLS})
+
+    async def on_call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
+        result = await to_thread.run_sync(_call, path, params.name, params.arguments or {})
+        return CallToolResult.model_validate(result)
+
+    return Server(name, version=__version__, instructions=tools.INSTRUCTIONS, on_list_tools=on_list_tools, on_call_tool=on_call_tool)
+
+
+def _call(path: Path, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """One connection per call: it is cheap, sees what was indexed since, and belongs to one thread."""
+    try:
+        with closing(open_readonly(path)) as db:
+            return tools.call(tools.Caller(db, frozenset(KINDS)), name, arguments)
+    except tools.MalformedError as error:
+        raise MCPError(INVALID_PARAMS, str(error)) from None
+    except RepositoryError as error:
+        return {"content": [{"type": "text", "text": str(error)}], "isError": True}
+
+
+def serve_stdio(path: Path, name: str) -> None:
+    """Until the client closes our standard input."""
+
+    async def serve() -> None:
+        server = build(path, name)
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    anyio.run(serve)
+
+
+def serve_http(path: Path, name: str, port: int) -> None:
+    """At http://127.0.0.1:PORT/mcp, stateless, for clients on this machine only: there is no login."""
+    import uvicorn
+
+    app = build(path, name).streamable_http_app(json_response=True, stateless_http=True, host="127.0.0.1")
+    uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,11 +21,12 @@ from .errors import ArtifactError, StoreError
 from .fossil import corpus
 from .fossil.repository import change_mark, lenient_text, open_readonly, tips
 from .publish import Publisher
+from .search import floor
 from .store import connection, schema
 from .store.lexical import LEXICAL_VERSION
-from .store.reader import Reader
+from .store.reader import Reader, State
 from .store.writer import Entry, Writer
-from .types import Chunk, Document, Embedder, Source
+from .types import KINDS, Chunk, Document, Embedder, Source
 
 #: A batch ends at either bound: so much is lost to a kill, and so long are others kept from writing.
 BATCH_CHUNKS = 512
@@ -248,14 +250,22 @@ class Run:
         """Only now does the index say what it is current to, and by which model."""
         found = tips(self.db, self.settings)
         checkin = found[0].hash if found else ""
+        elsewhere = self._elsewhere()
         with connection.transaction(self.db):
+            self.writer.set_mark("floor", elsewhere)
             self.writer.set_state(self.embedder.model, self.embedder.dim, checkin)
             self.writer.set_tips({tip.branch: tip.hash for tip in found})
             self.writer.set_mark("change", self.change)
             self.writer.set_mark("rules", self.rules)
+            self.writer.set_mark("time", str(int(time.time())))
             self.writer.set_mark("run", "" if self.report.failed else mark)
             self.publisher.finish({tip.branch: tip.hash for tip in found}, checkin)
         self.report.checkin = checkin
+
+    def _elsewhere(self) -> str:
+        """What questions about other worlds reach among the vectors of now; see search/floor.py."""
+        shelf = Reader(self.db).shelf(State(self.embedder.model, self.embedder.dim, ""), frozenset(KINDS))
+        return floor.to_mark(self.embedder.model, floor.measure(self.embedder.embed_query, shelf.matrix))
 
 
 def text_digest(text: str) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ def _collect(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
         "model": state.model,
         "dim": state.dim,
         "checkin": state.checkin,
+        "indexed": _time(reader.mark("time")),
         "kinds": {kind: {"artifacts": a, "chunks": c} for kind, (a, c) in reader.counts(KINDS).items()},
         "lexical": reader.has_lexical(),
         "published": publish.facts(db, reader.settings()),
@@ -54,6 +56,7 @@ def as_text(facts: dict[str, Any], *, with_skipped: bool) -> str:
         f"state       {facts['state']}" + (f": {facts['message']}" if facts["message"] else ""),
         f"model       {facts['model']}, {facts['dim']} numbers per vector",
         f"check-in    {facts['checkin'] or 'none'}",
+        f"indexed     {facts['indexed'] or 'at a time unknown'}",
         f"keywords    {'full-text index' if facts['lexical'] else 'none: this SQLite has no FTS5'}",
         "",
         f"{'kind':12}{'artifacts':>10}{'chunks':>10}",
@@ -66,6 +69,11 @@ def as_text(facts: dict[str, Any], *, with_skipped: bool) -> str:
     if with_skipped:
         lines += [f"  {s['kind']:12}{s['name']}: {s['reason']}" for s in facts["skipped"]]
     return "\n".join(lines) + "\n"
+
+
+def _time(mark: str) -> str:
+    """When the last run that found something to do ended, in UTC."""
+    return f"{datetime.fromtimestamp(int(mark), UTC):%Y-%m-%dT%H:%M:%SZ}" if mark.isdigit() else ""
 
 
 def _published(reasons: dict[str, str]) -> list[str]:

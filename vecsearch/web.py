@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +21,7 @@ from . import embed
 from .errors import UsageError, VecsearchError
 from .fossil import access, repository
 from .mcp.endpoint import programs
+from .log import Log
 from .present import result_json
 from .search.query import DEFAULT_K, MAX_K, Query, known_kind, parse, whole_number
 from .search.run import Result, search
@@ -152,7 +152,7 @@ def _json(data: dict, status: int = 200) -> Response:
 
 def _failed(error: VecsearchError) -> Response:
     """A foreseen fault as a page or as JSON. Paths of the server stay in its log."""
-    print(f"vecsearch: {error}", file=sys.stderr)
+    _log(error.status, str(error))
     message = str(error).replace(f"{current_app.config['REPOSITORY']}: ", "")
     return _error_response(error.code, message, error.status)
 
@@ -168,7 +168,12 @@ def _http_failed(error: HTTPException) -> Response:
 def _broken(error: Exception) -> Response:
     """The last resort for a fault nobody foresaw: logged in full, told in one sentence."""
     current_app.logger.error("vecsearch: unforeseen", exc_info=error)
+    _log(500, f"unforeseen: {type(error).__name__}")
     return _error_response("internal", "the search failed; what went wrong stands in the server's error log", 500)
+
+
+def _log(status: int, message: str) -> None:
+    Log.of(current_app.config["REPOSITORY"]).request_failed(status, message, request.args.get("q") or request.args.get("s") or "")
 
 
 def _error_response(code: str, message: str, status: int) -> Response:

@@ -39,6 +39,17 @@ def originals(tmp_path_factory) -> tuple[Path, Path]:
     return ours.path, theirs.path
 
 
+@pytest.fixture(scope="module")
+def cloned(originals, tmp_path_factory) -> Path:
+    """A clone of theirs with unversioned files and without tables; not to be changed."""
+    return clone(originals[1], tmp_path_factory.mktemp("clone"), "--unversioned")
+
+
+@pytest.fixture
+def copy(cloned, tmp_path) -> Path:
+    return Path(shutil.copy(cloned, tmp_path / "copy.fossil"))
+
+
 @pytest.fixture
 def ours(originals, tmp_path) -> Path:
     return Path(shutil.copy(originals[0], tmp_path / "ours.fossil"))
@@ -86,7 +97,7 @@ def test_the_same_file_in_two_projects_is_two_hits_and_each_opens_at_home(ours, 
     assert (peer.hash, peer.seq, peer.text, peer.lines, peer.title, peer.score) == (
         mine.hash, mine.seq, mine.text, mine.lines, mine.title, mine.score)
     tip = sql(theirs, "SELECT last_ckout FROM fx_vec_state")[0][0]
-    assert (peer.ci, peer.url) == (tip, f"{BASE}/doc/{tip}/docs/breeding.md")
+    assert peer.ci == tip and peer.url.startswith(f"{BASE}/doc/{tip}/docs/breeding.md")
     assert mine.url.startswith("/here/doc/") and mine.ci != tip
 
 
@@ -204,9 +215,8 @@ def test_a_site_behind_a_login_says_so(ours, theirs, tmp_path):
         peers.add(ours, "site", server.base)
 
 
-def test_half_a_sync_is_named_and_the_rest_taken(ours, originals, tmp_path):
+def test_half_a_sync_is_named_and_the_rest_taken(ours, copy):
     """A clone without tables, one of whose blobs is missing and one damaged."""
-    copy = clone(originals[1], tmp_path, "--unversioned")
     listed = catalog.decode(rows_text(copy).encode())
     gone, damaged = (f"vec/{hash_}.bin" for hash_ in sorted(listed.artifacts)[:2])
     write(copy, lambda db: (rows.remove(db, gone), rows.put(db, damaged, b"VE01 and nonsense")))
@@ -219,8 +229,7 @@ def test_half_a_sync_is_named_and_the_rest_taken(ours, originals, tmp_path):
     {"format": 2}, {"dim": 0}, {"dim": "128"}, {"artifacts": []}, {"tips": {"trunk": 1}}, {"artifacts": {"ab": {"kind": "spell", "path": None}}},
     {"artifacts": {"ab": {"kind": "doc", "path": 3}}}, {"packs": {"vec/checkins-2026-03.pack": "00"}},
 ])
-def test_a_catalog_that_is_not_as_it_must_be_is_refused(ours, originals, tmp_path, change):
-    copy = clone(originals[1], tmp_path, "--unversioned")
+def test_a_catalog_that_is_not_as_it_must_be_is_refused(ours, copy, change):
     facts = json.loads(rows_text(copy)) | change
     write(copy, lambda db: rows.put(db, catalog.NAME, json.dumps(facts).encode()))
     with pytest.raises(StoreError, match="vec/"):

@@ -13,8 +13,10 @@ from forge import Forge
 from travel import answers, clone, index_site, make_site, sync, unversioned
 
 from vecsearch import embed
+from vecsearch.embed.hashing import Hashing
 from vecsearch.errors import StoreError
 from vecsearch.fossil.repository import open_readonly
+from vecsearch.library import forget_library, import_library
 from vecsearch.publish import blob_name
 from vecsearch.store import catalog, connection, schema, ve01
 from vecsearch.store import unversioned as rows
@@ -137,7 +139,7 @@ def test_blobs_cut_by_another_program_are_taken_with_their_lines(original, copy)
     """The seed's program cuts otherwise, names the project, and writes no catalog."""
     path = "docs/breeding.md"
     texts = ["## Nest\n\nTerns nest\non open ground.", "Two or three eggs."]
-    vectors = embed_hash(texts)
+    vectors = Hashing().embed_documents(texts)
 
     def replace_blob(db):
         records = [ve01.Record(i, "forge", text, vector) for i, (text, vector) in enumerate(zip(texts, vectors))]
@@ -149,12 +151,6 @@ def test_blobs_cut_by_another_program_are_taken_with_their_lines(original, copy)
     hits = [hit for answer in answers(copy) for hit in answer["hits"] if hit["path"] == path]
     assert {(hit["text"], tuple(hit["lines"]), hit["title"]) for hit in hits} == {
         (texts[0], (3, 6), "Breeding > Nest"), (texts[1], (9, 9), "Breeding > Nest")}
-
-
-def embed_hash(texts: list[str]) -> np.ndarray:
-    from vecsearch.embed.hashing import Hashing
-
-    return Hashing().embed_documents(texts)
 
 
 def test_a_malformed_blob_is_refused_whole_and_named(original, copy, vecsearch):
@@ -237,3 +233,20 @@ def test_normalize_makes_old_blobs_and_vectors_right_and_then_nothing(original, 
     assert (normalize(site).vectors, normalize(site).blobs) == (0, 0) and site.read_bytes() == before
     write(site, schema.drop)
     assert import_(site).missing == {}
+
+
+def test_libraries_come_along(site, tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/nests.py").write_text('def count_nests(area):\n    """Count the nests of an area."""\n    return len(area)\n')
+    import_library(site, "nests", str(tmp_path / "lib"), "https://nests.example/{name}", lambda settings: Hashing())
+    index_site(site)
+    copy = clone(site, tmp_path, "--unversioned")
+    import_(copy)
+    assert answers(copy) == answers(site)
+    assert "https://nests.example/nests.count_nests" in {hit["url"] for answer in answers(copy) for hit in answer["hits"]}
+    assert import_(copy).unchanged
+    forget_library(site, "nests")
+    index_site(site)
+    sync(site, copy)
+    import_(copy)
+    assert answers(copy) == answers(site)

@@ -19,8 +19,8 @@ from vecsearch.search.run import search
 from vecsearch.types import KINDS
 
 QUERIES = ("terns", "how do terns breed", "nest height", "migration route", "flag the wind", "gull", "def flap", "wing span",
-           "ticket about feathers", "moult", "forum reply", "eggs", "island survey", "kind:checkin second", "kind:wiki food",
-           "colony counts", "path:docs breeding", "user:bob", '"long way"', "weather")
+           "ticket about feathers", "moult", "forum reply", "eggs", "kind:checkin second", "kind:wiki food",
+           "colony counts", "count nests area", "island survey", "path:docs breeding", "user:bob", '"long way"')
 
 FILES = {
     "docs/breeding.md": "# Breeding\n\n## Nest\n\nTerns nest on open ground.\n\n## Eggs\n\nTwo or three eggs.\n",

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from dataclasses import replace
+
+import numpy as np
 
 from . import embed, publish
 from .errors import BlobError, StoreError, UsageError
 from .fossil.repository import project_name
 from .publish import blob_name, hash_of, is_pack
 from .store import catalog, pack, schema, unversioned, ve01
+from .store.exchange import PEER_SHIFT, Artifact
 from .store.reader import Reader
 from .store.ve01 import Record
+from .store.writer import Entry
+from .types import Chunk, Document, Source
 
 
 def stored_model(db: sqlite3.Connection) -> tuple[str, int] | None:
@@ -35,7 +41,7 @@ class Incoming:
         self.packed = self._packed()
         if not self.packed and not any(map(hash_of, self.files)):
             raise StoreError("there is nothing to import under vec/; run: fossil uv sync, or clone with --unversioned")
-        self.settings = listed.settings if listed else {}
+        self.listed = listed or catalog.Catalog("", 0, 0)
         self.model, self.dim = (listed.model, listed.dim) if listed else self._model_and_dim(model)
         if model and model != self.model:
             raise UsageError(f"vec/index.json says that the model is {self.model}, not {model}")
@@ -90,3 +96,15 @@ class Incoming:
         if not votes:
             raise BlobError("no blob under vec/ tells the number of values per vector")
         return votes.most_common(1)[0][0]
+
+
+def entry_of(artifact: Artifact, records: list[Record], fingerprint: str, dim: int, number: int = 0) -> Entry:
+    """An artifact that no document here backs, as its catalog describes it; `number` is its peer's. Raises
+    BlobError if blob and description disagree. No digest: such a vector never stands in for one of ours."""
+    described = artifact.chunks or tuple(Chunk(r.seq, "", artifact.title) for r in records)
+    if len(described) != len(records):
+        raise BlobError(f"{blob_name(artifact.hash)}: {len(records)} chunks, the catalog describes {len(described)}")
+    source = Source(artifact.kind, artifact.hash, artifact.path, fingerprint, 0, artifact.branch, artifact.user, artifact.mtime)
+    chunks = [replace(c, seq=(number << PEER_SHIFT) | r.seq, text=r.text) for c, r in zip(described, records)]
+    vectors = np.stack([r.vector for r in records]) if records else np.zeros((0, dim), np.float32)
+    return Entry(Document(source, artifact.title, artifact.format), chunks, [b""] * len(chunks), vectors)

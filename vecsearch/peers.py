@@ -15,12 +15,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-import numpy as np
-
 from . import publish
 from .errors import BlobError, StoreError, UsageError, VecsearchError
 from .fossil import access, corpus
 from .fossil.repository import open_readonly
+from .incoming import entry_of
 from .peer_http import fetcher
 from .store import catalog, connection, exchange, pack, unversioned, ve01
 from .store.catalog import Catalog
@@ -28,7 +27,7 @@ from .store.exchange import Artifact, Peer
 from .store.reader import Reader
 from .store.ve01 import Record
 from .store.writer import Entry, Writer
-from .types import KINDS, Chunk, Document, Source
+from .types import KINDS
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -149,6 +148,8 @@ def _require_same_model(db: sqlite3.Connection, peer: Peer, theirs: Catalog) -> 
 def _changes(peer: Peer, offer: Offer, known: dict, report: PeerReport) -> tuple[list[Entry], list[Artifact]]:
     entries, moved = [], []
     for hash_, artifact in offer.catalog.artifacts.items():
+        if artifact.kind == "api":
+            continue  # a library is taken in where it is wanted
         facts = known.get(hash_)
         fingerprint = _fingerprint(artifact, offer.catalog.digests[hash_])
         if facts and facts[2] == fingerprint:
@@ -159,7 +160,7 @@ def _changes(peer: Peer, offer: Offer, known: dict, report: PeerReport) -> tuple
             records = offer.records(hash_)
             if records is None:
                 raise BlobError(f"{publish.blob_name(hash_)}: the catalog lists it, but it is not there or not the one meant")
-            entries.append(_entry(peer, artifact, fingerprint, records, offer.catalog.dim))
+            entries.append(entry_of(artifact, records, fingerprint, offer.catalog.dim, peer.number))
         except BlobError as error:
             report.faults.append(f"{peer.name}: {error}")
     return entries, moved
@@ -170,17 +171,6 @@ def _fingerprint(artifact: Artifact, digest: str) -> str:
     title = "" if artifact.title == artifact.path else artifact.title
     facts = repr((replace(artifact, kind="", path=None, title=title, branch=""), digest))
     return publish.digest(facts.encode("utf-8", "surrogatepass"))
-
-
-def _entry(peer: Peer, artifact: Artifact, fingerprint: str, records: list[Record], dim: int) -> Entry:
-    described = artifact.chunks or tuple(Chunk(r.seq, "", artifact.title) for r in records)
-    if len(described) != len(records):
-        raise BlobError(f"{publish.blob_name(artifact.hash)}: {len(records)} chunks, the catalog describes {len(described)}")
-    source = Source(artifact.kind, artifact.hash, artifact.path, fingerprint, 0, artifact.branch, artifact.user, artifact.mtime)
-    chunks = [replace(c, seq=(peer.number << exchange.PEER_SHIFT) | r.seq, text=r.text) for c, r in zip(described, records)]
-    vectors = np.stack([r.vector for r in records]) if records else np.zeros((0, dim), np.float32)
-    # No digest: a peer's vector never stands in for one of ours.
-    return Entry(Document(source, artifact.title, artifact.format), chunks, [b""] * len(chunks), vectors)
 
 
 @contextmanager

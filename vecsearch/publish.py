@@ -20,6 +20,7 @@ from .fossil import access
 from .fossil.repository import project_name
 from .store import catalog, exchange, pack, unversioned, ve01
 from .store.exchange import Artifact
+from .store.reader import Reader
 from .types import KINDS, Embedder, Source
 
 _BLOB = re.compile(r"vec/([0-9a-f]{40}|[0-9a-f]{64})\.bin")
@@ -82,7 +83,10 @@ class Outgoing:
 
     def artifacts(self) -> dict[str, Artifact]:
         """What has a blob of its own, by hash."""
-        return {artifact.hash: artifact for artifact in exchange.artifacts(self.db, self.kinds - {"checkin"})}
+        return {artifact.hash: artifact for artifact in self._stored(self.kinds - {"checkin"})}
+
+    def _stored(self, kinds: frozenset[str]) -> Iterator[Artifact]:
+        return exchange.artifacts(self.db, kinds, Reader(self.db).library_templates())
 
     def checkins(self) -> dict[str, list[Artifact]]:
         """Pack name -> the check-ins of that month."""
@@ -100,6 +104,7 @@ class Outgoing:
         listed = {hash_: artifact for hash_, artifact in self.artifacts().items() if hash_ in digests} if digests else {}
         return catalog.encode(catalog.Catalog(
             model=self.model, dim=dim, chunker=CHUNKER_VERSION, project=project_name(self.db), checkin=checkin, tips=tips,
+            marks={"floor": mark} if (mark := Reader(self.db).mark("floor")) else {}, libraries=Reader(self.db).library_templates(),
             settings=exchange.shaping_settings(self.db), packs=packs, artifacts=listed, digests=digests))
 
 

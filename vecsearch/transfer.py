@@ -18,16 +18,20 @@ from . import publish
 from .config import SETTINGS, Settings, parse
 from .errors import BlobError, StoreError
 from .fossil.repository import lenient_text, open_readonly
-from .incoming import Incoming, stored_model
+from .incoming import Incoming, entry_of, stored_model
 from .index import Progress, Report, Run, text_digest
 from .located import locate
 from .publish import Publisher, blob_name, hash_of
 from .store import catalog, connection, exchange, schema, unversioned, ve01
+from .store.exchange import Artifact
 from .store.reader import Reader
 from .store.settings import store as store_setting
 from .store.ve01 import Record
 from .store.writer import Entry, Writer
 from .types import Chunk, Document
+
+#: Marks that an index run measures with its model, which an import cannot.
+MEASURED = frozenset({"floor"})
 
 
 @dataclass
@@ -62,7 +66,9 @@ def import_(path: Path, *, model: str = "", replace_index: bool = False,
         incoming = Incoming(db, model)
         _require_same_model(db, incoming, replace_index)
         _adopt_settings(db, incoming)
-        return _Import(db, incoming, replace_index, progress).go()
+        report = _Import(db, incoming, replace_index, progress).go()
+        _import_libraries(db, incoming, report, replace_index)
+        return report
     except sqlite3.Error as error:
         raise connection.explain(path, error) from error
     finally:
@@ -79,7 +85,7 @@ def _require_same_model(db: sqlite3.Connection, incoming: Incoming, replace_inde
 def _adopt_settings(db: sqlite3.Connection, incoming: Incoming) -> None:
     """What is indexed and how it is cut must be as it was at the source, unless it was set here."""
     here = Reader(db).settings()
-    for name, text in incoming.settings.items():
+    for name, text in incoming.listed.settings.items():
         if name in exchange.SHAPING and here[name] == SETTINGS[name].default != parse(name, text):
             with connection.transaction(db):
                 store_setting(db, name, text)
@@ -133,9 +139,50 @@ class _Import(Run):
             return None
         return Entry(document, chunks, [b""] * len(chunks), vectors)  # no digest: not what we would embed
 
+    def _embed_the_rest(self) -> None:
+        """Whatever has no blob stays without a vector: no model is called."""
+
     def _finish(self, mark: str) -> None:
         complete = not (self.report.refused or self.report.stale or self.report.missing)
         super()._finish(mark if complete else "")
+        with connection.transaction(self.db):
+            for name, value in self.incoming.listed.marks.items():
+                if name in MEASURED:
+                    self.writer.set_mark(name, value)
+
+
+def _import_libraries(db: sqlite3.Connection, incoming: Incoming, report: ImportReport, anew: bool) -> None:
+    """Definitions of libraries are in no document of the repository: they are taken as described. What
+    an earlier import brought and the source has forgotten goes."""
+    reader, offered = Reader(db), incoming.listed.libraries
+    templates = reader.library_templates()
+    brought = set(reader.mark("libraries").splitlines())
+    for project in sorted(offered.keys() | brought):
+        known = {} if anew else reader.library(project)
+        wanted = {hash_: a for hash_, a in incoming.listed.artifacts.items() if a.kind == "api" and a.project == project}
+        fresh = sorted(wanted.keys() - known.keys())
+        entries = [entry for hash_ in fresh if (entry := _definition(incoming, wanted[hash_], report))]
+        gone = [known[hash_] for hash_ in known.keys() - wanted.keys()]
+        if not entries and not gone and templates.get(project) == offered.get(project):
+            continue
+        with connection.transaction(db):
+            writer = Writer(db)
+            writer.set_library(project, offered.get(project))
+            writer.set_mark("libraries", "\n".join(sorted(offered)))
+            writer.remove(gone)
+            for entry in entries:
+                writer.put(entry, incoming.model, project)
+        report.unchanged = False
+        report.artifacts, report.chunks = report.artifacts + len(entries), report.chunks + sum(len(e.chunks) for e in entries)
+
+
+def _definition(incoming: Incoming, artifact: Artifact, report: ImportReport) -> Entry | None:
+    try:
+        records = incoming.records(artifact.hash)
+        return entry_of(artifact, records, artifact.hash, incoming.dim) if records else None
+    except BlobError as error:
+        report.refused.append(str(error))
+        return None
 
 
 @dataclass

@@ -92,6 +92,7 @@ def _store(db: sqlite3.Connection, project: str, definitions: list[Definition], 
     with connection.transaction(db):
         writer = Writer(db)
         writer.set_library(project, template)
+        writer.set_mark("run", "")  # the next index run publishes it
         writer.remove(source_id for hash_, source_id in known.items() if hash_ not in wanted)
         for entry in entries:
             writer.put(entry, run.embedder.model, project)
@@ -115,6 +116,7 @@ def forget_library(path: Path, project: str) -> int:
         with connection.transaction(db):
             writer = Writer(db)
             writer.set_library(project, None)
+            writer.set_mark("run", "")
             writer.remove(known.values())
         return len(known)
     except sqlite3.Error as error:

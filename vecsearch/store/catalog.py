@@ -31,6 +31,8 @@ class Catalog:
     checkin: str = ""
     tips: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[str, str] = field(default_factory=dict)
+    libraries: Mapping[str, str] = field(default_factory=dict)
     packs: Mapping[str, str] = field(default_factory=dict)
     artifacts: Mapping[str, Artifact] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -40,14 +42,15 @@ def encode(catalog: Catalog) -> bytes:
     """The same catalog always gives the same bytes."""
     entries = {hash_: describe(artifact) | {"blob": catalog.digests[hash_]} for hash_, artifact in catalog.artifacts.items()}
     facts = {"format": FORMAT, "model": catalog.model, "dim": catalog.dim, "chunker": catalog.chunker, "project": catalog.project,
-             "checkin": catalog.checkin, "tips": dict(catalog.tips), "settings": dict(catalog.settings), "packs": dict(catalog.packs), "artifacts": entries}
+             "checkin": catalog.checkin, "tips": dict(catalog.tips), "settings": dict(catalog.settings),
+             "marks": dict(catalog.marks), "libraries": dict(catalog.libraries), "packs": dict(catalog.packs), "artifacts": entries}
     return json.dumps(facts, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
 def describe(artifact: Artifact) -> dict[str, Any]:
     """An artifact's entry. Text fields that are empty are left out."""
     optional = {"title": artifact.title, "branch": artifact.branch, "user": artifact.user, "mtime": artifact.mtime}
-    return {"kind": artifact.kind, "path": artifact.path, "project": "", "format": artifact.format,
+    return {"kind": artifact.kind, "path": artifact.path, "project": artifact.project, "format": artifact.format,
             "chunks": _chunk_rows(artifact), **{name: value for name, value in optional.items() if value}}
 
 
@@ -87,7 +90,8 @@ def _catalog(facts: Mapping[str, Any], name: str) -> Catalog:
     entries = facts["artifacts"].items()
     return Catalog(
         _string(facts["model"]), dim, int(facts.get("chunker", 0)), _string(facts.get("project", "")), _string(facts.get("checkin", "")),
-        _strings(facts.get("tips", {})), _strings(facts.get("settings", {})), _strings(facts.get("packs", {})),
+        _strings(facts.get("tips", {})), _strings(facts.get("settings", {})), _strings(facts.get("marks", {})),
+        _strings(facts.get("libraries", {})), _strings(facts.get("packs", {})),
         {hash_: described(hash_, entry) for hash_, entry in entries}, {hash_: _string(entry.get("blob", "")) for hash_, entry in entries},
     )
 
@@ -105,7 +109,8 @@ def described(hash_: str, entry: Mapping[str, Any]) -> Artifact:
         lines = (int(a), int(b)) if a else None
         chunks.append(Chunk(seq, "", title, _string(symbol), lines, _string(own) or user, int(time) or mtime))
     return Artifact(hash_, entry["kind"], path if path is None else _string(path), _string(entry.get("title", "")),
-                    _string(entry.get("format", "plain")), _string(entry.get("branch", "")), user, mtime, tuple(chunks))
+                    _string(entry.get("format", "plain")), _string(entry.get("branch", "")), user, mtime, tuple(chunks),
+                    _string(entry.get("project", "")))
 
 
 def _string(value: Any) -> str:

@@ -33,6 +33,7 @@ class Artifact:
     user: str
     mtime: int
     chunks: tuple[Chunk, ...]
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +49,34 @@ class Peer:
     tips: dict[str, str]
 
 
-def artifacts(db: sqlite3.Connection, kinds: Iterable[str]) -> Iterator[Artifact]:
-    """Our own artifacts that have chunks, of the given kinds, by hash."""
-    wanted = json.dumps(sorted(kinds))
+def artifacts(db: sqlite3.Connection, kinds: Iterable[str], libraries: Iterable[str] = ()) -> Iterator[Artifact]:
+    """Our own artifacts that have chunks, of the given kinds, and the definitions of the libraries; by hash."""
+    wanted, projects = json.dumps(sorted(kinds)), json.dumps(sorted(libraries))
     rows = db.execute(
         "SELECT s.hash, s.kind, s.path, s.title, s.format, s.branch, s.user, s.mtime,"
-        " c.seq, d.title, d.symbol, d.line_a, d.line_b, d.user, d.mtime FROM fx_vec_source s"
+        " s.project, c.seq, d.title, d.symbol, d.line_a, d.line_b, d.user, d.mtime FROM fx_vec_source s"
         " JOIN fx_vec_detail d ON d.source_id=s.id JOIN fx_vec_chunk c ON c.id=d.chunk_id"
-        " WHERE s.project='' AND s.kind IN (SELECT value FROM json_each(?)) ORDER BY s.hash, c.seq", (wanted,))
+        " WHERE s.kind IN (SELECT value FROM json_each(?))"
+        " AND (s.project='' OR s.kind='api' AND s.project IN (SELECT value FROM json_each(?))) ORDER BY s.hash, c.seq", (wanted, projects))
     head: tuple = ()
     chunks: list[Chunk] = []
     for *facts, seq, title, symbol, a, b, user, mtime in rows:
         if tuple(facts) != head:
             if head:
-                yield Artifact(*head, tuple(chunks))
+                yield Artifact(*head[:-1], tuple(chunks), head[-1])
             head, chunks = tuple(facts), []
         chunks.append(Chunk(seq, "", title, symbol, (a, b) if a else None, user, mtime))
     if head:
-        yield Artifact(*head, tuple(chunks))
+        yield Artifact(*head[:-1], tuple(chunks), head[-1])
 
 
 def records(db: sqlite3.Connection, hash_: str, model: str) -> list[Record]:
-    """The chunks of one of our own artifacts, with their vectors, by seq."""
+    """The chunks of one of our own artifacts or of a library's (whose hash holds the library's name), with
+    their vectors, by seq."""
     rows = db.execute(
-        "SELECT c.seq, c.text, e.v FROM fx_vec_chunk c JOIN fx_vec_embedding e ON e.chunk_id=c.id AND e.model=?"
-        " WHERE c.hash=? AND coalesce(c.project, '')='' ORDER BY c.seq", (model, hash_))
-    return [Record(seq, "", text, np.frombuffer(v, "<f4")) for seq, text, v in rows]
+        "SELECT c.seq, coalesce(c.project, ''), c.text, e.v FROM fx_vec_chunk c JOIN fx_vec_embedding e ON e.chunk_id=c.id AND e.model=?"
+        " WHERE c.hash=? AND (coalesce(c.project, '')='' OR c.kind='api') ORDER BY c.seq", (model, hash_))
+    return [Record(seq, project, text, np.frombuffer(v, "<f4")) for seq, project, text, v in rows]
 
 
 def shaping_settings(db: sqlite3.Connection) -> dict[str, str]:

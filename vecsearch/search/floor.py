@@ -1,17 +1,18 @@
 """Whether anything here answers the query at all. Nothing relevant returns nothing.
 
-Two witnesses, either of which is enough:
-- words: one artifact holds at least COVERAGE of what the query's words tell, rare words telling more than
-  common ones and words that no text holds telling most. "Sourdough bread without a Dutch oven" shares
-  `without` with every manual, and is answered by none.
-- meaning: one chunk is more similar than questions about other worlds are to anything here. How similar
-  these come differs from model to model and from corpus to corpus, so each index run measures it.
+Two witnesses, whose testimony adds up:
+- words: the largest share of what the query's words tell that one artifact holds. Rare words tell more than
+  common ones, and words that no text holds tell most: "sourdough bread without a Dutch oven" shares
+  `without` with every manual.
+- meaning: how much more similar the best chunk is than what questions about other worlds reach here. That
+  differs from model to model and from corpus to corpus, so each index run asks some and keeps the result.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,11 +20,15 @@ from ..store.shelf import Shelf
 from .fuse import best_of
 from .lexical import Evidence
 
-#: The share of the query's information that one artifact must hold; see docs/ranking.md for what on-topic
-#: and off-topic questions reach.
-COVERAGE = 0.5
-#: A word that no text holds tells this much more than the rarest that one does: it is what the query is about.
-UNKNOWN = 1.0
+#: What a query must reach: all of its words, or most of them and some likeness, or few and much likeness.
+#: docs/ranking.md has what 654 questions that belong to an index reach there, and 41 that do not.
+ENOUGH = 0.7
+#: What one standard deviation above questions about other worlds is worth.
+LIKENESS = 0.1
+#: Without likeness (no provider) words alone decide, without words (no FTS5) likeness alone.
+WORDS_ALONE, LIKENESS_ALONE = 0.5, 1.5
+#: Models differ in spread; below this, chance decides.
+LEAST_SPREAD = 0.02
 
 #: Questions about other worlds: kitchen, garden, body, money, sports, travel. A repository may be about one
 #: of these, so the floor is what most of them stay below, not all.
@@ -47,29 +52,44 @@ ELSEWHERE = (
 )
 
 
-def similarity_floor(elsewhere: np.ndarray, matrix: np.ndarray) -> float:
-    """The similarity that three of four questions about other worlds do not reach, in an index whose vectors
-    are `matrix`; `elsewhere` are theirs. Both float32 [n, dim]."""
-    if not len(matrix) or not len(elsewhere):
-        return 0.0
-    best = np.max(matrix @ elsewhere.T, axis=0)
-    return round(float(np.quantile(best, 0.75)), 4)
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """The best similarity that questions about other worlds reach in an index: mean and spread."""
+
+    mean: float
+    spread: float
+
+    def likeness(self, similarity: float) -> float:
+        """Standard deviations above what comes from elsewhere."""
+        return (similarity - self.mean) / max(self.spread, LEAST_SPREAD)
 
 
-def measure(embed_query: Callable[[str], np.ndarray], matrix: np.ndarray) -> float:
-    """The floor of this model over these vectors."""
-    return similarity_floor(np.stack([embed_query(text) for text in ELSEWHERE]), matrix)
+def measure(embed_query: Callable[[str], np.ndarray], matrix: np.ndarray) -> Elsewhere:
+    """Of a model over an index whose vectors are `matrix`, float32 [n, dim]."""
+    questions = np.stack([embed_query(text) for text in ELSEWHERE])
+    best = np.max(matrix @ questions.T, axis=0) if len(matrix) else np.zeros(len(questions))
+    return Elsewhere(round(float(best.mean()), 4), round(float(best.std()), 4))
 
 
-def to_mark(model: str, floor: float) -> str:
+def to_mark(model: str, elsewhere: Elsewhere) -> str:
     """As it is kept in the index."""
-    return json.dumps({"model": model, "similarity": floor})
+    return json.dumps({"model": model, "mean": elsewhere.mean, "spread": elsewhere.spread})
 
 
-def from_mark(text: str, model: str) -> float | None:
-    """The floor measured for this model; None if there is none."""
+def from_mark(text: str, model: str) -> Elsewhere | None:
+    """What was measured for this model; None if nothing was."""
     facts = json.loads(text) if text else {}
-    return facts.get("similarity") if facts.get("model") == model else None
+    return Elsewhere(facts["mean"], facts["spread"]) if facts.get("model") == model else None
+
+
+def is_relevant(covered: float | None, similarity: float | None, elsewhere: Elsewhere | None) -> bool:
+    """Whether to answer. None: that arm did not run, or nothing was measured."""
+    likeness = elsewhere.likeness(similarity) if elsewhere and similarity is not None else None
+    if covered is None:
+        return likeness is None or likeness >= LIKENESS_ALONE
+    if likeness is None:
+        return covered >= WORDS_ALONE
+    return covered + LIKENESS * likeness >= ENOUGH
 
 
 def coverage(evidence: Evidence, shelf: Shelf, mask: np.ndarray) -> float:
@@ -80,7 +100,7 @@ def coverage(evidence: Evidence, shelf: Shelf, mask: np.ndarray) -> float:
         return 0.0
     held = (evidence.formed > 0) | (evidence.typed > 0)
     count = held.sum(axis=1)
-    telling = np.log(1 + rows / (count + 0.5)) * np.where(count == 0, UNKNOWN, 1.0)
+    telling = np.log(1 + rows / (count + 0.5))
     groups = shelf.artifacts
     by_artifact = best_of(groups, int(groups[-1]) + 1, held.astype(np.float32))
     return float((telling @ by_artifact).max() / telling.sum())

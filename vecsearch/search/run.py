@@ -93,9 +93,10 @@ def _evidence(reader: Reader, shelf: Shelf, mask: np.ndarray, query: Query, resu
     return lexical.gather(reader, shelf, mask, query)
 
 
-def _is_relevant(found: rank.Field, similarity_floor: float | None) -> bool:
-    """Either witness of floor.py; an arm that did not run is none."""
-    near = found.similarity is not None and similarity_floor is not None and float(found.similarity.max(initial=0)) >= similarity_floor
-    if near or found.evidence is None:
-        return near or similarity_floor is None
-    return found.tiers.any() or floor.coverage(found.evidence, found.shelf, found.mask) >= floor.COVERAGE
+def _is_relevant(found: rank.Field, elsewhere: floor.Elsewhere | None) -> bool:
+    """What holds a literal, or defines the name asked for, needs no other witness."""
+    if found.tiers.any():
+        return True
+    covered = None if found.evidence is None else floor.coverage(found.evidence, found.shelf, found.mask)
+    similarity = None if found.similarity is None else float(found.similarity.max(initial=0.0))
+    return floor.is_relevant(covered, similarity, elsewhere)

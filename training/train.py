@@ -1,7 +1,7 @@
 """Contrastive training of the token vectors: `python -m training.train CORPUS VOCABULARY START.npy OUT.npy`.
 
-A text's vector is the unit-length sum of its tokens' vectors, each word weighted by the square root
-of how often it occurs. A batch holds pieces of a few packages: what stands beside the right piece in
+A text's vector is the unit-length sum of its tokens' vectors, each word weighted by
+1 + ln(how often it occurs). A batch holds pieces of a few packages: what stands beside the right piece in
 its own package is the hard negative. Loss: cross entropy both ways over the batch (InfoNCE, van den
 Oord et al. 2018), temperature 1/SCALE.
 """
@@ -9,6 +9,7 @@ Oord et al. 2018), temperature 1/SCALE.
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,14 +22,18 @@ from torch.nn import functional as F
 from vecsearch.embed.builtin.tokens import tokens
 
 from .corpus import QUERY_TYPES, load
+from .fetch import read_sources
 
-SEED, SCALE, RATE, STEPS = 20261130, 20.0, 5e-3, 3000
-BATCH, GROUP = 2048, 128  # pieces a step, and of one package
+SEED, SCALE, BATCH = 20261130, 20.0, 2048
+#: (steps, pieces of one package in a batch, learning rate)
+PHASES = ((850, 256, 6e-3),)
+#: Share of the groups that are documentation; they are smaller, so that pieces come out about even.
+PROSE = 0.6
 #: How often a type of query is asked, against the other types that a piece has.
 WEIGHT = {"head": 0.6, "ask": 1.0, "trail": 0.5, "path": 0.35, "sentence-": 0.8, "comment-": 0.8, "name-": 0.7,
           "name": 0.4, "symbol": 0.3, "mention": 1.5}
 #: How often a run of a text's own words is the query.
-SNIPPET = 0.15
+SNIPPET = 0.1
 #: What people say around their question, so that it comes to weigh little.
 FILLER = """how do I can the what is a my me in to we it there way want need some please where does why should find one use using
 this that with for of on and when not have get but from our when you if or any so just explain work works works? code""".split()
@@ -80,11 +85,13 @@ class Pieces:
         self.weight = np.array([WEIGHT[t] for t in QUERY_TYPES])
         group = corpus["package"] * 2 + corpus["code"]
         held = corpus["package"] % HELD_OUT == 5
+        listed = {f"{s['ecosystem']}-{s['package'].replace('/', '__')}" for s in read_sources()}
+        allowed = np.array([name in listed for name in corpus["names"].tolist()])[corpus["package"]]
         self.held = np.flatnonzero(held)
-        self.groups = [g for g in np.split(*self.sorted_groups(group, ~held)) if len(g) >= 24]
+        self.groups = [g for g in np.split(*self.sorted_groups(group, allowed & ~held)) if len(g) >= 24]
         size = np.array([len(g) for g in self.groups]) ** 0.5
         code = np.array([self.code[g[0]] for g in self.groups], bool)
-        self.chance = np.where(code, size / size[code].sum(), size / size[~code].sum()) / 2
+        self.chance = np.where(code, size / size[code].sum() * (1 - PROSE), size / size[~code].sum() * PROSE)
 
     @staticmethod
     def sorted_groups(group: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -92,9 +99,14 @@ class Pieces:
         order = rows[np.argsort(group[rows], kind="stable")]
         return order, np.flatnonzero(np.diff(group[order])) + 1
 
-    def draw(self) -> np.ndarray:
-        chosen = self.rng.choice(len(self.groups), BATCH // GROUP, replace=False, p=self.chance)
-        return np.concatenate([self.rng.choice(self.groups[g], min(GROUP, len(self.groups[g])), replace=False) for g in chosen])
+    def draw(self, size: int) -> np.ndarray:
+        """About BATCH pieces, up to `size` of one package and kind."""
+        order = self.rng.choice(len(self.groups), BATCH // size * 3, replace=False, p=self.chance)
+        drawn: list[np.ndarray] = []
+        for g in order:
+            if sum(map(len, drawn)) + size <= BATCH:
+                drawn.append(self.rng.choice(self.groups[g], min(size, len(self.groups[g])), replace=False))
+        return np.concatenate(drawn)
 
     def pair(self, piece: int, plain: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Words of a query, words of its text and their weights; `plain` leaves out the noise."""
@@ -116,7 +128,8 @@ class Pieces:
         if not plain and rng.random() < 0.25:
             query = np.concatenate([query, rng.choice(self.filler, int(rng.integers(1, 6)))])
         words = np.concatenate([body, context])
-        return query, words, np.sqrt(np.concatenate([often, np.ones(len(context), np.float32)]).clip(0))
+        often = np.concatenate([often, np.ones(len(context), np.float32)])
+        return query, words, np.where(often > 0, 1 + np.log(often.clip(1)), 0).astype(np.float32)
 
     def batch(self, pieces: np.ndarray, plain: bool = False) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
         pairs = [self.pair(piece, plain) for piece in pieces.tolist()]
@@ -157,23 +170,23 @@ def measure(table: torch.Tensor, words: Words, pieces: Pieces) -> dict[str, floa
 class Batches(torch.utils.data.IterableDataset):
     """What one step learns from, made in a process of its own while the last step runs."""
 
-    def __init__(self, pieces: Pieces, words: Words, steps: int):
-        self.pieces, self.words, self.steps = pieces, words, steps
+    def __init__(self, pieces: Pieces, words: Words, steps: int, group: int):
+        self.pieces, self.words, self.steps, self.group = pieces, words, steps, group
 
     def __iter__(self) -> Iterator[tuple[tuple[torch.Tensor, ...], ...]]:
         for _ in range(self.steps):
-            query, text = self.pieces.batch(self.pieces.draw())
+            query, text = self.pieces.batch(self.pieces.draw(self.group))
             yield self.words.expand(*query), self.words.expand(*text)
 
 
-def train(table: torch.Tensor, words: Words, pieces: Pieces, steps: int, rate: float = RATE) -> torch.Tensor:
+def train(table: torch.Tensor, words: Words, pieces: Pieces, steps: int, group: int, rate: float) -> torch.Tensor:
     table = table.clone().requires_grad_()
-    optimiser = torch.optim.Adam([table], lr=rate, betas=(0.9, 0.98))
+    optimiser = torch.optim.Adam([table], lr=rate, betas=(0.9, 0.98), fused=True)
     started, mean = time.monotonic(), 0.0
-    loader = torch.utils.data.DataLoader(Batches(pieces, words, steps), batch_size=None, num_workers=1, prefetch_factor=8)
+    loader = torch.utils.data.DataLoader(Batches(pieces, words, steps, group), batch_size=None, num_workers=1, prefetch_factor=8)
     for step, (query, text) in enumerate(loader):
-        for group in optimiser.param_groups:
-            group["lr"] = rate * min(1, (step + 1) / 50) * (1 - 0.97 * step / steps)
+        for settings in optimiser.param_groups:
+            settings["lr"] = rate * min(1, (step + 1) / 50) * (1 - 0.97 * step / steps)
         score = SCALE * bag(table, *query) @ bag(table, *text).T
         right = torch.arange(len(score))
         loss = (F.cross_entropy(score, right) + F.cross_entropy(score.T, right)) / 2
@@ -190,8 +203,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("corpus", "vocabulary", "start", "out"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--rate", type=float, default=RATE)
+    parser.add_argument("--phases", type=json.loads, default=PHASES, help="[[steps, group, rate], ...]")
     options = parser.parse_args()
     torch.manual_seed(SEED)
     corpus, spellings = load(options.corpus)
@@ -199,7 +211,9 @@ def main() -> None:
     pieces = Pieces(corpus, spellings, np.random.default_rng(SEED))
     table = torch.from_numpy(np.load(options.start))
     print(f"{len(corpus['code'])} pieces, {len(pieces.groups)} groups, before: {measure(table, words, pieces)}", flush=True)
-    np.save(options.out, train(table, words, pieces, options.steps, options.rate).numpy())
+    for steps, group, rate in options.phases:
+        table = train(table, words, pieces, steps, group, rate)
+    np.save(options.out, table.numpy())
 
 
 if __name__ == "__main__":

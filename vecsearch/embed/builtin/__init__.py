@@ -1,7 +1,7 @@
 """The embedder that ships with vecsearch: a static model, numpy only, offline.
 
-A text's vector is the unit-length sum of its words' vectors, each weighted by the square root of
-how often the word occurs, so that neither a long text nor a repeated word drowns the rest. A word's
+A text's vector is the unit-length sum of its words' vectors, each weighted by 1 + ln(how often
+the word occurs), so that neither a long text nor a repeated word drowns the rest. A word's
 vector is the sum of its tokens' (tokens.py). docs/model.md tells where the vectors come from.
 
     rows.npy    int8 [tokens, dim]    a token's vector is its row times its scale
@@ -17,13 +17,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
 from itertools import islice
-from pathlib import Path
+from os import PathLike, path
 
 import numpy as np
 
 from .tokens import grams, tokens, words
+
+try:  # hashlib would load OpenSSL: 3 of the 15 ms that a first query may take
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 NAME = "mosaic"
 VERSION = 1
@@ -57,10 +61,10 @@ class Builtin:
     model = f"builtin:{NAME}@{VERSION}"
     dim = DIM
 
-    def __init__(self, folder: Path = Path(__file__).parent):
-        self._rows = np.load(folder / "rows.npy", mmap_mode="r")
-        self._scales = np.load(folder / "scales.npy", mmap_mode="r")
-        self._keys = memoryview(np.load(folder / "keys.npy", mmap_mode="r")).cast("B").cast("Q")
+    def __init__(self, folder: str | PathLike[str] = path.dirname(__file__)):
+        self._rows = np.load(path.join(folder, "rows.npy"), mmap_mode="r")
+        self._scales = np.load(path.join(folder, "scales.npy"), mmap_mode="r")
+        self._keys = memoryview(np.load(path.join(folder, "keys.npy"), mmap_mode="r")).cast("B").cast("Q")
         self._row_of: dict[str, int] = {}
         self._place_of: dict[str, int] = {}
         self._vectors = np.empty((MOST_WORDS, DIM), np.float32)
@@ -78,7 +82,8 @@ class Builtin:
         total = np.zeros(DIM, np.float32)
         for part in _strides(counts):
             places = self._places(part)
-            total += np.sqrt(np.fromiter(map(counts.__getitem__, part), np.float32, len(part))) @ self._vectors[places]
+            often = np.fromiter(map(counts.__getitem__, part), np.float32, len(part))
+            total += (1 + np.log(often)) @ self._vectors[places]
         length = np.sqrt(total @ total)
         return total / length if length > 1e-6 else NOTHING.copy()
 

@@ -1,0 +1,48 @@
+"""Undoing what `vecsearch install` and `vecsearch hook install` did, and with --purge what index runs did."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from . import hooks
+from .errors import UsageError
+from .install import is_ours, remove_from_menu, require_name
+from .store import connection, schema, unversioned
+
+
+def uninstall(repository: Path, extroot: Path | None, name: str, *, purge: bool) -> str:
+    """One line for each thing that went. Other hooks, menu entries and files stay as they are."""
+    require_name(name)
+    done = [_remove_launcher(extroot / name)] if extroot else []
+    done += [remove_from_menu(repository, name), hooks.uninstall(repository)]
+    if purge:
+        done.append(_purge(repository))
+    return "\n".join(line for line in done if line) or "there was nothing to undo"
+
+
+def _remove_launcher(target: Path) -> str:
+    if not target.exists():
+        return ""
+    if not is_ours(target):
+        raise UsageError(f"{target} is not a launcher of vecsearch; it stays")
+    target.unlink()
+    return f"removed {target}"
+
+
+def _purge(repository: Path) -> str:
+    """Drop every table of ours and delete every file below vec/. A deleted unversioned file leaves a
+    marker, as with `fossil uv rm`: without it the next sync would bring the file back."""
+    db = connection.open_writable(repository)
+    try:
+        with connection.transaction(db):
+            tables = len(schema.table_names(db))
+            schema.drop(db, keep_config=False)
+            names = list(unversioned.files(db))
+            for name in names:
+                unversioned.remove(db, name)
+    except sqlite3.Error as error:
+        raise connection.explain(repository, error) from error
+    finally:
+        db.close()
+    return f"dropped {tables} tables and deleted {len(names)} unversioned files; to shrink the file: fossil rebuild --vacuum"

@@ -30,10 +30,6 @@ from .store.ve01 import Record
 from .store.writer import Entry, Writer
 from .types import Chunk, Document
 
-#: Marks that an index run measures with its model, which an import cannot.
-MEASURED = frozenset({"floor"})
-
-
 @dataclass
 class ImportReport(Report):
     """What an import did. `refused` are malformed blobs, `stale` those of another version of their
@@ -144,11 +140,11 @@ class _Import(Run):
 
     def _finish(self, mark: str) -> None:
         complete = not (self.report.refused or self.report.stale or self.report.missing)
-        super()._finish(mark if complete else "")
-        with connection.transaction(self.db):
-            for name, value in self.incoming.listed.marks.items():
-                if name in MEASURED:
-                    self.writer.set_mark(name, value)
+        super()._finish(mark if complete and self._elsewhere() else "")
+
+    def _elsewhere(self) -> str:
+        """As it was measured at the source; without a catalog the next index run measures it."""
+        return self.incoming.listed.marks.get("floor", "")
 
 
 def _import_libraries(db: sqlite3.Connection, incoming: Incoming, report: ImportReport, anew: bool) -> None:

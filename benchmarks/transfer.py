@@ -141,23 +141,24 @@ def main() -> None:
     options.add_argument("repository", type=Path)
     options.add_argument("--provider", default="builtin")
     options.add_argument("--fossil", default="fossil")
+    options.add_argument("--chunk-chars", default="1400", help="shorter chunks make more of them")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        run(given.repository, given.provider, given.fossil, Path(folder))
+        run(given.repository, {"provider": given.provider, "chunk-chars": given.chunk_chars}, given.fossil, Path(folder))
 
 
-def run(repository: Path, provider: str, fossil: str, folder: Path) -> None:
+def run(repository: Path, settings: dict[str, str], fossil: str, folder: Path) -> None:
     print(subprocess.run([fossil, "version"], capture_output=True, text=True, check=True).stdout.strip())
     site, copy = folder / "site.fossil", folder / "copy.fossil"
     shutil.copy(repository, site)
-    configure(site, publish="public", provider=provider)
+    configure(site, publish="public", **settings)
     clocked(Publisher, "begin", "put", "finish")
     clocked(Incoming, "records")
     timed("index", lambda: f"{index(site, embed.get).embedded} embedded")
     chunks = chunks_of(site)
     show("of which export", sum(SPENT.pop(name) for name in ("begin", "put", "finish")), chunks)
     timed("clone --unversioned over loopback", lambda: clone(fossil, site, copy, folder))
-    configure(copy, provider=provider)
+    configure(copy, provider=settings["provider"])  # the others come along
     imported = timed("import in the clone", lambda: f"{import_(copy).chunks} chunks")
     show("of which reading the blobs", SPENT.pop("records"), chunks)
     print(f"20 queries give identical JSON: {answers(site) == answers(copy)}")

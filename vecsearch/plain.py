@@ -168,6 +168,7 @@ def _unless_dunder(found: re.Match[str]) -> str:
 # -- (4) marked lines ----------------------------------------------------------------------------
 
 # In these three, what _LITERAL patterns find stays as it is, and then rules are applied in turn.
+_Rules = tuple[tuple[re.Pattern[str], str], ...]
 
 _RST_LITERAL = re.compile(
     r"(?:(?<=:):[ \t]*|^[ \t]*\.\. (?:code|code-block|sourcecode|parsed-literal)::[^\n]*)\n"
@@ -208,7 +209,7 @@ _MAN = (
 )
 
 
-def _by_rules(rules: tuple[tuple[re.Pattern[str], str], ...], literal: re.Pattern[str] | None = None) -> Callable[[str], str]:
+def _by_rules(rules: _Rules, literal: re.Pattern[str] | None = None) -> Callable[[str], str]:
     def reduce(text: str) -> str:
         kept: list[str] = []
         text = text.replace(_MARK, "\ufffd")

@@ -37,7 +37,7 @@ _OUTLINES = {
 
 def split(document: Document, settings: Mapping[str, Any]) -> list[Chunk]:
     """The chunks of a document, in order. Together they hold every line that is not blank, unless
-    the document is long data without structure (see cut_short)."""
+    it is long and data, or minified: then the first `max-data-chunks` (see cut_short)."""
     limits = Limits.of(settings["chunk-chars"])
     if document.format == "passages":
         return _passage_chunks(document, limits)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from .grammar import (
-    ARGUMENTS, BACKTICKS, C_COMMENT, CHARACTER, DOUBLE, HASH, NO_CONTROL, SINGLE, TRIPLE, TRIPLE_SINGLE, TYPES, Language, language,
-)
+from .grammar import ARGUMENTS, BACKTICKS, C_COMMENT, CHARACTER, DOUBLE, HASH, NO_CONTROL, SINGLE
+from .grammar import TRIPLE, TRIPLE_SINGLE, TYPES, Language, language
 
 # C. A body follows its header directly, or (before 1989) declarations of the parameters, or (C++)
 # initialisers. The type may stand on the line above the name: see _C_ABOVE.
 _C_BODY = r"(?:[^(){};=:]|::)*+(?::[^{};]{0,1000}+)?\{"
-_C_TYPE = r"(?:typedef )?(?:struct|union|enum(?: class)?|class)\b ?(?:\[\[[^\]\n]*\]\] ?)?(?:[A-Z_]+ )?(\w*)(?=[^;(){}=]{0,300}+\{)"
+_C_TYPE = (
+    r"(?:typedef )?(?:struct|union|enum(?: class)?|class)\b ?(?:\[\[[^\]\n]*\]\] ?)?(?:[A-Z_]+ )?(\w*)"
+    r"(?=[^;(){}=]{0,300}+\{)"
+)
 _C_TYPEDEF = r"typedef\b[^;{}\n]*?\b(\w+) ?;"
 _C_DEFINE = r"# ?define (\w+)"
 _C_NAME = NO_CONTROL + r"(?:[A-Za-z_][\w \t*&:<>,]*?[ \t*&])??(~?[A-Za-z_]\w*(?:(?:<[^<>(){};\n]*>)?::~?\w+)*) ?"
@@ -37,8 +39,8 @@ _JAVASCRIPT = (
     r"((?:[\w$]++\.(?!prototype\b))*+[\w$]++)\.prototype\.([\w$]++) ?= ?" + _JS_VALUE,
     r"([A-Za-z_$][\w$]*+(?:\.[\w$]++)++) ?= ?" + _JS_VALUE,
     r"([\w$]++) ?: ?" + _JS_VALUE,
-    NO_CONTROL + r"(?:(?:static|async|get|set|public|private|protected|readonly|override) |\* ?)*(#?[\w$]++) ?(?:<[^<>\n]*>)?\("
-    + _JS_ARGUMENTS + r"\) ?(?::[^{};=()]+)?\{",
+    NO_CONTROL + r"(?:(?:static|async|get|set|public|private|protected|readonly|override) |\* ?)*(#?[\w$]++) ?"
+    + r"(?:<[^<>\n]*>)?\(" + _JS_ARGUMENTS + r"\) ?(?::[^{};=()]+)?\{",
 )
 _JS_STRINGS = (BACKTICKS, DOUBLE, SINGLE)
 
@@ -64,7 +66,8 @@ LANGUAGES: dict[str, Language] = {
     ),
     "tcl": language(
         r"^[ \t]*#[^\n]*|(?<=;)[ \t]*#[^\n]*", (DOUBLE,),
-        r"proc ([^\s{}]+)", r"namespace eval ([^\s{}]+)", r"(?:oo::class create|oo::define|itcl::class|snit::\w+) ([^\s{}]+)",
+        r"proc ([^\s{}]+)", r"namespace eval ([^\s{}]+)",
+        r"(?:oo::class create|oo::define|itcl::class|snit::\w+) ([^\s{}]+)",
         r"(?:method|classmethod|typemethod) ([^\s{}]+)", r"(constructor|destructor)\b", r"(?:do_\w*test|test) ([\w.-]+)",
     ),
     "javascript": language(C_COMMENT, _JS_STRINGS, *_JAVASCRIPT),
@@ -99,7 +102,8 @@ LANGUAGES: dict[str, Language] = {
     ),
     "swift": language(
         C_COMMENT, (TRIPLE, DOUBLE),
-        r"(?:[\w@()]+ )*?func ([^\s(<]+)", r"(?:[\w@()]+ )*?(?:class|struct|enum|protocol|extension|actor|typealias) ([\w.]+)",
+        r"(?:[\w@()]+ )*?func ([^\s(<]+)",
+        r"(?:[\w@()]+ )*?(?:class|struct|enum|protocol|extension|actor|typealias) ([\w.]+)",
         r"(?:[\w@]+ )*?(init)[?!]?[(<]",
     ),
     "scala": language(
@@ -112,9 +116,13 @@ LANGUAGES: dict[str, Language] = {
         r"(?:(?:abstract|final|readonly) )*(?:class|interface|trait|enum) (\w+)", ignore_case=True,
     ),
     "perl": language(
-        r"^=[a-z]\w*.*?(?:^=cut[^\n]*|\Z)|" + HASH, (DOUBLE, SINGLE), r"(?:sub|method) ([\w:']+)", r"(?:package|class) ([\w:]+)",
+        r"^=[a-z]\w*.*?(?:^=cut[^\n]*|\Z)|" + HASH, (DOUBLE, SINGLE),
+        r"(?:sub|method) ([\w:']+)", r"(?:package|class) ([\w:]+)",
     ),
-    "shell": language(HASH, (DOUBLE, SINGLE), r"(?:function )?([\w:.-]+) ?\( ?\)", r"function ([\w:.-]+)", r'@test "([^"\n]*)"'),
+    "shell": language(
+        HASH, (DOUBLE, SINGLE),
+        r"(?:function )?([\w:.-]+) ?\( ?\)", r"function ([\w:.-]+)", r'@test "([^"\n]*)"',
+    ),
     "awk": language(HASH, (DOUBLE,), r"func(?:tion)? (\w+)", r"(BEGIN|END) ?\{"),
     "powershell": language(
         r"<#.*?(?:#>|\Z)|#[^\n]*", (DOUBLE, SINGLE), r"function ([\w:-]+)", r"class (\w+)", ignore_case=True,
@@ -125,12 +133,17 @@ LANGUAGES: dict[str, Language] = {
         r"(?:pub )?const (\w+) ?= ?(?:packed |extern )?(?:struct|enum|union|opaque|error)\b",
     ),
     "css": language(
-        r"/\*.*?(?:\*/|\Z)", (DOUBLE, SINGLE), r"([^\s{}@/;\\][^{};\n]*?) ?\{", r"(@[\w-]+[^{};\n]*?) ?\{", above=r"[^{};\n]*,$",
+        r"/\*.*?(?:\*/|\Z)", (DOUBLE, SINGLE),
+        r"([^\s{}@/;\\][^{};\n]*?) ?\{", r"(@[\w-]+[^{};\n]*?) ?\{", above=r"[^{};\n]*,$",
     ),
     "protobuf": language(C_COMMENT, (DOUBLE,), r"(?:message|service|enum) (\w+)", r"rpc (\w+)"),
     "graphql": language(HASH, (TRIPLE, DOUBLE), r"(?:type|input|interface|enum|union|query|mutation|fragment) (\w+)"),
     "terraform": language(
-        HASH + "|" + C_COMMENT, (DOUBLE,), at_margin=(r'(?:resource|data) "([^"\n]*)" "([^"\n]*)"', r'(?:variable|output|module) "([^"\n]*)"'),
+        HASH + "|" + C_COMMENT, (DOUBLE,),
+        at_margin=(r'(?:resource|data) "([^"\n]*)" "([^"\n]*)"', r'(?:variable|output|module) "([^"\n]*)"'),
     ),
-    "solidity": language(C_COMMENT, (DOUBLE, SINGLE), r"(?:abstract )?(?:contract|interface|library|struct|enum|event|modifier|function) (\w+)"),
+    "solidity": language(
+        C_COMMENT, (DOUBLE, SINGLE),
+        r"(?:abstract )?(?:contract|interface|library|struct|enum|event|modifier|function) (\w+)",
+    ),
 }

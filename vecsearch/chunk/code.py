@@ -13,11 +13,13 @@ from .rows import Limits, Piece, Rows, pack
 #: Smaller definitions are packed together; what is smaller than a crumb goes with any neighbour.
 SMALL, CRUMB = 300, 120
 
-#: Files that hold data even if they have structure.
-DATA = frozenset({"json", "csv", "tsv", "xml", "svg", "yaml", "toml", "ini", "properties", "lock"})
+#: Files that hold data, whatever structure they have. SQL is data if it only inserts.
+DATA = frozenset({"json", "csv", "tsv", "xml", "svg", "yaml", "toml", "ini", "gettext", "lock"})
 
 #: A file is minified if more than half of its rows are cut from longer lines.
 _MINIFIED = 0.5
+
+_CLOSING = re.compile(r"\s*(?:$|[})\]]|end\w*\s*$|#\s*endif)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,11 @@ def symbols(language: str, text: str) -> list[str]:
 
 
 def code_pieces(language: str, rows: Rows, limits: Limits, most_of_data: int) -> Iterator[Piece]:
-    """The pieces of a source file; of data, which has no definitions, the first few only."""
-    definitions = [] if _is_minified(rows) else find(language, rows.text)
-    cost = _cut_costs(rows)
-    found = _pieces(rows, definitions, cost, limits)
-    data = language in DATA or not definitions
+    """The pieces of a source file; of data and of minified code the first few only."""
+    minified = _is_minified(rows)
+    definitions = [] if minified else find(language, rows.text)
+    found = _pieces(rows, definitions, _cut_costs(rows), limits)
+    data = minified or language in DATA or (language == "sql" and not definitions)
     return islice(found, most_of_data) if data else found
 
 
@@ -107,7 +109,8 @@ def _belong_together(rows: Rows, a: Unit, b: Unit, limits: Limits) -> bool:
 
 
 def _is_tail(rows: Rows, a: Unit, b: Unit) -> bool:
-    closes = all(row.lstrip()[:1] in ("}", ")", "]", "#", "") or row.strip() == "end" for row in rows.text[b.start : b.end])
+    """`b` only closes what is open, or ends the definition that `a` is a part of."""
+    closes = all(_CLOSING.match(row) for row in rows.text[b.start : b.end])
     return closes or (not b.defines and b.scope != "" and a.scope.startswith(b.scope))
 
 

@@ -23,7 +23,7 @@ _HEADER_ROWS = 30
 _DEEPEST, _LONGEST_NAME = 6, 100
 
 _CLOSES = re.compile(r"[ \t]*(?:[)\]}]|end\w*\b|END\b|EOF\b|\$\w*\$)")
-_GOES_ON = re.compile(r"[ \t]*(?:\{|=|->|where\b|begin\b|as\b|is\b|returns\b|language\b|do\b|on\b|for\b|when\b|select\b|from\b)", re.I)
+_GOES_ON = re.compile(r"[ \t]*(?:\{|=|->|(?:where|begin|as|is|returns|language|do|on|for|when|select|from)\b)", re.I)
 
 
 @dataclass(slots=True)
@@ -88,7 +88,9 @@ def _nest(code: Code, candidates: list[tuple[int, int, str]]) -> list[Definition
     return top
 
 
-def _definition(code: Code, row: int, name: str, end: int, around: list[Definition], siblings: list[Definition]) -> Definition:
+def _definition(
+    code: Code, row: int, name: str, end: int, around: list[Definition], siblings: list[Definition]
+) -> Definition:
     if not name:  # typedef struct {...} Name;
         last = re.match(r"[ \t]*\}[ \t]*(\w+)", code.masked[end - 1])
         name = last[1] if last else ""

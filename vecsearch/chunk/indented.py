@@ -70,12 +70,15 @@ LANGUAGES: dict[str, Language] = {
         r"(?:class )?(?:procedure|function|constructor|destructor) ([\w.]+)", ignore_case=True,
     ),
     "fortran": language(
-        r"![^\n]*", (DOUBLE, SINGLE), r"(?:(?:pure|elemental|recursive|integer|real|logical) )*(?:subroutine|function|module|program) (\w+)",
+        r"![^\n]*", (DOUBLE, SINGLE),
+        r"(?:(?:pure|elemental|recursive|integer|real|logical) )*(?:subroutine|function|module|program) (\w+)",
         ignore_case=True,
     ),
     "vb": language(
         r"'[^\n]*", (DOUBLE,),
-        r"(?:(?:public|private|friend|shared|static|overrides) )*(?:sub|function|property|class|module|structure) (\w+)", ignore_case=True,
+        r"(?:(?:public|private|friend|shared|static|overrides) )*"
+        r"(?:sub|function|property|class|module|structure) (\w+)",
+        ignore_case=True,
     ),
     "lemon": language(C_COMMENT, (DOUBLE, CHARACTER), at_margin=(r"(\w+)(?:\(\w+\))? ?::=",)),
     "make": language(HASH, (), at_margin=(r"([\w./%$()-][\w./%$() -]*?) ?::?(?![=:])",)),

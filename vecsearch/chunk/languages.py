@@ -7,8 +7,8 @@ from .grammar import Language
 
 #: Languages that are close enough to another one.
 _LIKE = {
-    "starlark": "python", "vue": "typescript", "svelte": "typescript", "gradle": "groovy", "d": "java", "raku": "perl",
-    "proto": "protobuf", "scheme": "lisp", "elm": "haskell", "glsl": "c", "lex": "c", "th1": "tcl", "coffeescript": "javascript",
+    "starlark": "python", "vue": "typescript", "svelte": "typescript", "gradle": "groovy", "d": "java",
+    "raku": "perl", "proto": "protobuf", "scheme": "lisp", "elm": "haskell", "glsl": "c", "lex": "c",
 }
 
 LANGUAGES: dict[str, Language] = braces.LANGUAGES | indented.LANGUAGES

@@ -17,7 +17,9 @@ SMALL, TINY = 200, 100
 #: an HTML block, inside a fence or table, and between a heading and its text.
 _LINE, _ITEM, _BLOCK, _HEADING = 4, 2, 12, 50
 
-_ITEM_START = re.compile(r"\s*(?:[-*+•] |\d+[.)] |</?(?:p|li|tr|dt|div|table|ul|ol|dl|h\d)\b|\.(?:TP|IP|PP|P|It|Pp)\b)", re.I)
+_ITEM_START = re.compile(
+    r"\s*(?:[-*+•] |\d+[.)] |</?(?:p|li|tr|dt|div|table|ul|ol|dl|h\d)\b|\.(?:TP|IP|PP|P|It|Pp)\b)", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ class Section:
 def pieces(rows: Rows, outline: Outline, title: str, limits: Limits) -> Iterator[Piece]:
     """The pieces of a document with this outline; `title` heads every trail that lacks it."""
     cost = cut_costs(rows, outline)
-    headers = {row: block.header for block in outline.blocks if block.header for row in range(block.start + 1, block.end)}
+    tables = [block for block in outline.blocks if block.header]
+    headers = {row: table.header for table in tables for row in range(table.start + 1, table.end)}
     for section in _joined(rows, _sections(rows, outline), limits.aim):
         trail = _with_title(section.trail, title)
         for first, end in pack(rows, cost, *rows.trim(section.start, section.end), limits):

@@ -1,0 +1,160 @@
+"""`vecsearch doctor` finds each planted fault and says the fix; on a healthy set-up it is silent."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from conftest import VECSEARCH
+
+from vecsearch.doctor import Finding, Setup, as_text, examine, exit_code
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory, demo_indexed) -> Path:
+    """A whole set-up: ext/search, demo.fossil with index and hooks."""
+    folder = tmp_path_factory.mktemp("healthy")
+    shutil.copy(demo_indexed, folder / "demo.fossil")
+    (folder / "ext").mkdir()
+    for args in (["install", "--extroot", folder / "ext"], ["hook", "install"]):
+        subprocess.run([VECSEARCH, *map(str, args), "-R", str(folder / "demo.fossil")], check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def setup(original, tmp_path) -> Setup:
+    shutil.copytree(original, tmp_path / "site")
+    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
+        folder.chmod(0o755)  # pytest makes them for one user only
+    return Setup(tmp_path / "site/demo.fossil", tmp_path / "site/ext")
+
+
+def sql(*statements: str) -> Callable[[Setup], None]:
+    def plant(setup: Setup) -> None:
+        with closing(sqlite3.connect(setup.repository)) as db:
+            for statement in statements:
+                db.execute(statement)
+            db.commit()
+    return plant
+
+
+def launcher(change: Callable[[str], str]) -> Callable[[Setup], None]:
+    def plant(setup: Setup) -> None:
+        target = setup.extroot / "search"
+        target.write_text(change(target.read_text()))
+    return plant
+
+
+def configured(**settings: str) -> Callable[[Setup], None]:
+    rows = ", ".join(f"('{name.replace('_', '-')}', '{value}')" for name, value in settings.items())
+    return sql(f"INSERT OR REPLACE INTO fx_vec_config VALUES {rows}")
+
+
+def key_for_all(setup: Setup) -> None:
+    key = setup.extroot / "key"
+    key.write_text("secret")
+    key.chmod(0o644)
+    configured(provider_key_file=str(key))(setup)
+
+
+def first_line(new: str) -> Callable[[str], str]:
+    return lambda text: new + "\n" + text.split("\n", 1)[1]
+
+
+#: (what is planted, how, severity, check, a part of what is said, a part of the fix)
+FAULTS = [
+    ("no extension root", lambda s: shutil.rmtree(s.extroot), "broken", "extroot", "is no directory", "mkdir"),
+    ("no launcher", lambda s: (s.extroot / "search").unlink(), "broken", "launcher", "/ext/search is a 404", "vecsearch install"),
+    ("not executable", lambda s: (s.extroot / "search").chmod(0o644), "broken", "launcher", "not executable", "chmod 755"),
+    ("env in place of a path", launcher(first_line("#!/usr/bin/env python3")), "broken", "launcher", "gives it no PATH", "vecsearch install"),
+    ("interpreter gone", launcher(first_line("#!/opt/gone/python -I")), "broken", "launcher", "/opt/gone/python", "vecsearch install"),
+    ("library gone", launcher(lambda t: t.replace("sys.path[:0] = PATHS", "sys.path[:] = [p for p in sys.path if 'site-packages' not in p]")),
+     "broken", "launcher", "does not run with an empty environment", "vecsearch install"),
+    ("another program's file", lambda s: (s.extroot / "search").write_text("#!/bin/sh\n"), "broken", "launcher", "not a launcher of vecsearch", "--name"),
+    ("public file", lambda s: (s.extroot / "notes.txt").write_text("x"), "warning", "public", "served to everybody", "move it out"),
+    ("writable by all", lambda s: (s.extroot / "search").chmod(0o757), "broken", "public", "every user of this machine may write", "chmod o-w"),
+    ("repository closed to the server", lambda s: s.repository.chmod(0o600), "broken", "user", "cannot read", "chmod"),
+    ("no index", sql("DROP TABLE fx_vec_embedding", "DROP TABLE fx_vec_chunk", "DROP TABLE fx_vec_state"), "broken", "index", "no index", "vecsearch index"),
+    ("newer format", sql("UPDATE fx_vec_mark SET value='999' WHERE name='schema'"), "broken", "index", "newer vecsearch", "do what it says"),
+    ("vector lost", sql("DELETE FROM fx_vec_embedding WHERE chunk_id=(SELECT min(chunk_id) FROM fx_vec_embedding)"),
+     "broken", "consistent", "1 chunks without a vector", "vecsearch rebuild"),
+    ("chunk lost", sql("DELETE FROM fx_vec_chunk WHERE id=(SELECT min(id) FROM fx_vec_chunk)"), "broken", "consistent", "1 vectors without a chunk", "vecsearch rebuild"),
+    ("vector cut short", sql("UPDATE fx_vec_embedding SET v=substr(v, 5) WHERE chunk_id=(SELECT min(chunk_id) FROM fx_vec_embedding)"),
+     "broken", "vectors", "1 vectors are not of", "vecsearch rebuild"),
+    ("vector of zeros", sql("UPDATE fx_vec_embedding SET v=zeroblob(length(v)) WHERE chunk_id=(SELECT min(chunk_id) FROM fx_vec_embedding)"),
+     "broken", "vectors", "not of unit length", "vecsearch normalize"),
+    ("full-text row lost", sql("DELETE FROM fx_vec_fts_docsize WHERE id=(SELECT max(id) FROM fx_vec_fts_docsize)"), "broken", "keywords", "1 full-text rows are missing",
+     "vecsearch rebuild"),
+    ("full-text index lost", sql("DROP TABLE fx_vec_fts"), "broken", "keywords", "no full-text index", "vecsearch rebuild"),
+    ("index stale", sql("INSERT INTO shun VALUES('00ff', 1, 'x')"), "warning", "current", "has changed since", "vecsearch hook install"),
+    ("wrong setting", configured(provider="crystal-ball"), "broken", "settings", "provider must be one of", "vecsearch config"),
+    ("another model", configured(provider="hash"), "broken", "model", "configured is hash", "vecsearch rebuild"),
+    ("provider down", configured(provider="openai", provider_url="http://127.0.0.1:9", provider_model="m"), "broken", "model", "configured is openai:m", "vecsearch rebuild"),
+    ("key readable by all", key_for_all, "broken", "key", "every user of this machine may read", "chmod 640"),
+    ("log cannot be written", configured(log="/nowhere/at/all.log"), "warning", "log", "no folder /nowhere/at", "config log syslog"),
+    ("published too much", sql("UPDATE user SET cap='' WHERE login='nobody'"), "broken", "published", "anyone can fetch these files", "withdraws"),
+    ("hook's interpreter gone", sql("UPDATE config SET value=json_array(json_object('type', 'after-receive', 'seq', 1,"
+                                    " 'cmd', '/opt/gone/python -I -m vecsearch hook run')) WHERE name='hooks'"), "broken", "hook", "/opt/gone/python, which is gone", "vecsearch hook install"),
+    ("backoffice disabled", sql("INSERT OR REPLACE INTO config(name, value, mtime) VALUES('backoffice-disable', '1', 0)"), "warning", "hook", "no after-receive hook ever runs",
+     "vecsearch watch"),
+]
+
+
+@pytest.mark.parametrize(("plant", "severity", "check", "says", "fix"), [fault[1:] for fault in FAULTS], ids=[fault[0] for fault in FAULTS])
+def test_each_planted_fault_is_found_with_its_fix(setup, plant, severity, check, says, fix):
+    plant(setup)
+    user = "nobody" if check == "user" and os.getuid() == 0 else None
+    if check == "user" and user is None:
+        pytest.skip("only root can try what another user may do")
+    served = check in ("extroot", "launcher", "public", "user", "key")
+    findings = examine(Setup(setup.repository, setup.extroot if served else None, user=user))
+    assert any((f.severity, f.check) == (severity, check) and says in f.says and fix in f.fix for f in findings), as_text(findings)
+    assert exit_code(findings) in ((1,) if severity == "broken" else (3, 1))
+
+
+def test_a_healthy_setup_is_silent(setup, vecsearch):
+    done = vecsearch("doctor", "-R", setup.repository, "--extroot", setup.extroot)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert json.loads(vecsearch("doctor", "-R", setup.repository, "--json").stdout) == {"healthy": True, "findings": []}
+
+
+def test_a_relative_extension_root_is_named_absolutely(setup):
+    [finding] = examine(Setup(setup.repository, Path("ext")))
+    assert finding.check == "extroot" and str(Path("ext").resolve()) in finding.fix
+
+
+def test_a_jail_without_python_is_told(setup):
+    findings = examine(Setup(setup.repository, setup.extroot, jail=setup.repository.parent))
+    assert [f.check for f in findings] == ["jail"] and "is not in the jail" in findings[0].says and "--nojail" in findings[0].fix
+    findings = examine(Setup(setup.repository, setup.extroot, jail=setup.extroot))
+    assert "is outside of the jail" in findings[0].says
+
+
+def test_a_held_lock_is_a_warning(setup):
+    with closing(sqlite3.connect(setup.repository, isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        assert [(f.severity, f.check) for f in examine(setup)] == [("warning", "lock")]
+
+
+def test_what_is_no_repository_ends_the_examination(vecsearch, tmp_path):
+    (tmp_path / "x").write_text("x")
+    done = vecsearch("doctor", "-R", tmp_path / "x", "--json")
+    assert done.returncode == 1 and [f["check"] for f in json.loads(done.stdout)["findings"]] == ["repository"]
+
+
+def test_warnings_alone_are_exit_3(setup, vecsearch):
+    (setup.extroot / "notes.txt").write_text("x")
+    done = vecsearch("doctor", "-R", setup.repository, "--extroot", setup.extroot)
+    assert done.returncode == 3 and done.stdout.startswith("warning: public: ") and "\n    fix: " in done.stdout
+
+
+def test_the_worst_comes_first():
+    found = [Finding("warning", "a", "", ""), Finding("broken", "b", "", "")]
+    assert exit_code(found) == 1 and exit_code(found[:1]) == 3 and exit_code([]) == 0

@@ -1,0 +1,111 @@
+"""The index itself: is it there, of this format, whole, and current."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+import numpy as np
+
+from ..config import Settings
+from ..errors import NoIndexError, StoreError
+from ..fossil.repository import change_mark, open_readonly
+from ..store import schema
+from ..store.reader import Reader, State
+from .finding import Finding, Setup, broken, warning
+
+#: float32 arithmetic leaves a unit vector this near to 1.
+NORM_TOLERANCE = 1e-3
+REBUILD = "run: vecsearch rebuild"
+#: Rows that belong together and do not: (what, query that counts them).
+ORPHANS = [
+    ("chunks without a vector of the index's model", "SELECT count(*) FROM fx_vec_chunk c LEFT JOIN fx_vec_embedding e"
+     " ON e.chunk_id=c.id AND e.model=(SELECT model FROM fx_vec_state) WHERE e.chunk_id IS NULL"),
+    ("vectors without a chunk", "SELECT count(*) FROM fx_vec_embedding WHERE chunk_id NOT IN (SELECT id FROM fx_vec_chunk)"),
+    ("chunks without details", "SELECT count(*) FROM fx_vec_chunk WHERE id NOT IN (SELECT chunk_id FROM fx_vec_detail)"),
+    ("details without a chunk", "SELECT count(*) FROM fx_vec_detail WHERE chunk_id NOT IN (SELECT id FROM fx_vec_chunk)"),
+    ("details without an artifact", "SELECT count(*) FROM fx_vec_detail WHERE source_id NOT IN (SELECT id FROM fx_vec_source)"),
+]
+#: Every chunk has a full-text row, and so has every artifact without chunks, under minus its id.
+FTS_LACKS = """SELECT count(*) FROM (SELECT id FROM fx_vec_chunk UNION ALL SELECT -id FROM fx_vec_source
+  WHERE id NOT IN (SELECT source_id FROM fx_vec_detail)) WHERE id NOT IN (SELECT id FROM fx_vec_fts_docsize)"""
+FTS_EXTRA = """SELECT count(*) FROM fx_vec_fts_docsize WHERE id NOT IN (SELECT id FROM fx_vec_chunk UNION ALL
+  SELECT -id FROM fx_vec_source)"""
+
+
+def check(setup: Setup) -> Iterator[Finding]:
+    with closing(open_readonly(setup.repository)) as db:
+        reader = Reader(db)
+        try:
+            settings = reader.settings()
+        except StoreError as error:
+            yield broken("settings", error, "run: vecsearch config NAME VALUE, or --unset, for the setting that is named")
+            return
+        try:
+            state = reader.state()
+        except NoIndexError as error:
+            yield broken("index", error, "run: vecsearch index")
+            return
+        except StoreError as error:
+            yield broken("index", error, "do what it says; searches answer with this message until then")
+            return
+        try:
+            yield from _whole(db, reader, state)
+            yield from _current(db, reader, settings)
+        except sqlite3.DatabaseError as error:
+            yield broken("damaged", f"the index cannot be read: {error}", f"run: fossil test-integrity, then: {REBUILD.removeprefix('run: ')}")
+
+
+def _whole(db: sqlite3.Connection, reader: Reader, state: State) -> Iterator[Finding]:
+    if not schema.DERIVED.keys() <= reader.tables:
+        lacking = sorted(schema.DERIVED.keys() - reader.tables - {"fx_vec_config"})
+        if lacking:
+            yield broken("index", f"tables are missing: {', '.join(lacking)}", REBUILD)
+            return
+    for what, query in ORPHANS:
+        [count] = db.execute(query).fetchone()
+        if count:
+            yield broken("consistent", f"{count} {what}", REBUILD)
+    yield from _vectors(db, state)
+    if reader.has_lexical():
+        lacks, extra = db.execute(FTS_LACKS).fetchone()[0], db.execute(FTS_EXTRA).fetchone()[0]
+        if lacks or extra:
+            yield broken("keywords", f"{lacks} full-text rows are missing and {extra} belong to nothing", REBUILD)
+    elif schema.has_fts5(db):
+        yield broken("keywords", "there is no full-text index, so searches do without keywords", REBUILD)
+
+
+def _vectors(db: sqlite3.Connection, state: State) -> Iterator[Finding]:
+    """Read one by one: a repository may hold a million."""
+    wrong_size = not_unit = 0
+    for (blob,) in db.execute("SELECT v FROM fx_vec_embedding WHERE model=?", (state.model,)):
+        if len(blob) != 4 * state.dim:
+            wrong_size += 1
+            continue
+        vector = np.frombuffer(blob, "<f4")
+        not_unit += not abs(float(vector @ vector) - 1) < NORM_TOLERANCE  # so is NaN
+    if wrong_size:
+        yield broken("vectors", f"{wrong_size} vectors are not of {state.dim} numbers", REBUILD)
+    if not_unit:
+        yield broken("vectors", f"{not_unit} vectors are not of unit length, so scores are wrong", "run: vecsearch normalize, or: vecsearch rebuild")
+
+
+def _current(db: sqlite3.Connection, reader: Reader, settings: Settings) -> Iterator[Finding]:
+    if reader.mark("change") != change_mark(db):
+        yield warning("current", "the repository has changed since it was indexed",
+                      "run: vecsearch index; to keep it so: vecsearch hook install, or vecsearch watch")
+    elif not reader.mark("run"):
+        yield warning("complete", "the last run could not read every artifact, or did not end", "run: vecsearch index, and see what it names")
+    if settings["log"].startswith("/") and (fault := _log_fault(settings["log"])):
+        yield warning("log", fault, "make the folder, or: vecsearch config log syslog")
+
+
+def _log_fault(name: str) -> str:
+    folder = os.path.dirname(name)
+    if not os.path.isdir(folder):
+        return f"the log {name} cannot be written: there is no folder {folder}"
+    if not os.access(name if os.path.exists(name) else folder, os.W_OK):
+        return f"the log {name} cannot be written by this user"
+    return ""

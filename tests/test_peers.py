@@ -22,6 +22,7 @@ from vecsearch.search.run import search
 from vecsearch.store import catalog, connection
 from vecsearch.store import unversioned as rows
 from vecsearch.types import KINDS
+from vecsearch.web import create_app
 
 BASE = "https://terns.example/site"
 
@@ -128,6 +129,15 @@ def test_here_a_visitor_needs_the_right_to_that_kind(ours, theirs):
     db.close()
     assert {hit.kind for hit in hits(ours, "moult feathers wing", kinds)} <= {"doc", "code", "instruction", "media", "checkin"}
     assert "ticket" in {hit.kind for hit in hits(ours, "moult feathers wing")}
+
+
+def test_the_menu_names_projects_only_to_whom_one_has_something(ours, theirs):
+    sql(theirs, "UPDATE user SET cap='r' WHERE login='nobody'")
+    peers.add(ours, "terns", str(theirs))  # nothing but tickets
+    client = create_app(str(ours)).test_client()
+    assert ">terns<" in client.get("/?q=moult").text
+    sql(ours, "UPDATE user SET cap='o' WHERE login='nobody'")
+    assert "terns<" not in client.get("/?q=moult").text
 
 
 def test_what_is_shunned_there_since_its_last_run_is_not_taken(ours, theirs):

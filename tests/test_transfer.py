@@ -13,14 +13,16 @@ from forge import Forge
 from travel import answers, clone, index_site, make_site, sync, unversioned
 
 from vecsearch import embed
+from vecsearch import index as indexing
 from vecsearch.embed.hashing import Hashing
-from vecsearch.errors import StoreError
+from vecsearch.errors import EmbedError, StoreError
 from vecsearch.fossil.repository import open_readonly
 from vecsearch.library import forget_library, import_library
-from vecsearch.publish import blob_name
+from vecsearch.publish import Outgoing, blob_name
 from vecsearch.store import catalog, connection, schema, ve01
 from vecsearch.store import unversioned as rows
 from vecsearch.transfer import import_, normalize
+from vecsearch.types import KINDS
 
 MODEL = "hash:char-128@1"
 
@@ -251,3 +253,40 @@ def test_libraries_come_along(site, tmp_path):
     sync(site, copy)
     import_(copy)
     assert answers(copy) == answers(site)
+
+
+class Failing(Hashing):
+    """A provider that goes away after so many batches."""
+
+    def __init__(self, batches: int, model: str = MODEL):
+        self.left, self.model = batches, model
+
+    def embed_documents(self, texts):
+        self.left -= 1
+        if self.left < 0:
+            raise EmbedError("test", "gone")
+        return super().embed_documents(texts)
+
+
+def test_tables_and_files_are_written_in_one_transaction(tmp_path, monkeypatch):
+    site = make_site(tmp_path / "site").path
+    monkeypatch.setattr(indexing, "BATCH_ARTIFACTS", 3)
+    with pytest.raises(EmbedError):
+        indexing.index(site, lambda settings: Failing(3))
+    db = open_readonly(site)
+    files = {name: rows.read(db, name) for name in rows.files(db)}
+    made = Outgoing(db, MODEL, KINDS)
+    assert files == {blob_name(hash_): made.blob(hash_) for hash_ in made.artifacts()} and len(files) > 5
+    db.close()
+    index_site(site)
+    assert len(listed(site).artifacts) > len(files)
+
+
+def test_a_rebuild_by_another_model_that_fails_lists_no_blob_of_either(site, monkeypatch):
+    monkeypatch.setattr(indexing, "BATCH_ARTIFACTS", 3)
+    with pytest.raises(EmbedError):
+        indexing.index(site, lambda settings: Failing(2, "hash:other"), rebuild=True)
+    catalog_now = listed(site)
+    assert (catalog_now.model, catalog_now.artifacts, catalog_now.packs) == ("hash:other", {}, {})
+    indexing.index(site, lambda settings: Failing(99, "hash:other"), rebuild=True)
+    assert listed(site).model == "hash:other" and len(listed(site).artifacts) > 10

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from .cli_base import Group, locate, repository_option
-from .errors import UsageError
+from .errors import UsageError, VecsearchError
 
 
 @click.group(cls=Group)
@@ -78,4 +78,68 @@ def mcp(repository: Path | None, name: str, port: int | None) -> None:
         server.serve_http(path, name, port)
 
 
-COMMANDS = (contracts, export, mcp)
+class _Silent(click.Command):
+    """A command that stands in a hook before each prompt: whatever fails, the prompt must go through."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        said = list(args)
+        try:
+            return super().parse_args(ctx, _spread(args))
+        except click.UsageError as error:
+            _explain("-v" in said or "--verbose" in said, error.format_message())
+            ctx.exit(0)
+
+    def invoke(self, ctx: click.Context) -> None:
+        try:
+            super().invoke(ctx)
+        except click.exceptions.Exit:
+            raise
+        except Exception as error:  # the contract: all failures are an empty block (docs/decisions.md)
+            _explain(ctx.params["verbose"], f"{error}" if isinstance(error, VecsearchError) else f"{type(error).__name__}: {error}")
+
+
+def _spread(args: list[str]) -> list[str]:
+    """`--files a b` as `--files a --files b`, likewise --kinds: up to the next option, or to the task, which is the
+    one argument with blanks."""
+    spread: list[str] = []
+    many = ""
+    for argument in args:
+        if argument.startswith("-") or " " in argument:
+            many = argument if argument in ("--files", "--kinds") else ""
+            spread += [] if many else [argument]
+        else:
+            spread += [many, argument] if many else [argument]
+    return spread
+
+
+def _explain(verbose: bool, reason: str) -> None:
+    if verbose and reason:
+        click.echo(f"vecsearch: {reason}", err=True)
+
+
+@click.command(cls=_Silent)
+@repository_option
+@click.option("--files", multiple=True, metavar="FILE...", help="Files that are being worked on.")
+@click.option("--kinds", multiple=True, metavar="KIND...", help="Only these kinds.")
+@click.option("--budget", default=1500, show_default=True, type=click.IntRange(1), metavar="TOKENS", help="Most tokens of the block.")
+@click.option("--format", "form", default="md", show_default=True, type=click.Choice(["md", "json"]), help="Markdown or JSON.")
+@click.option("--style", default="related", show_default=True, type=click.Choice(["related", "decisions"]),
+              help="Passages as they stand, or statements with a type and a confidence.")
+@click.option("-v", "--verbose", is_flag=True, help="Say on stderr why nothing is printed.")
+@click.argument("task", nargs=-1)
+def context(repository: Path | None, files: tuple[str, ...], kinds: tuple[str, ...], budget: int, form: str, style: str, verbose: bool,
+            task: tuple[str, ...]) -> None:
+    """Print what the repository knows about TASK, to stand before a language model's prompt.
+
+    Nothing relevant, no index, no provider: prints nothing. Always exits with 0.
+    """
+    from . import context as retrieval
+    from .search.query import known_kind
+
+    wanted = [known_kind(kind) for part in kinds for kind in part.split(",") if kind]
+    block = retrieval.gather(locate(repository), " ".join(task), files=files, kinds=wanted, budget=budget, style=style)
+    click.echo(retrieval.as_json(block) if form == "json" else retrieval.as_markdown(block, style), nl=False)
+    _explain(verbose, block.reason)
+
+
+COMMANDS = (context, contracts, export, mcp)

@@ -88,7 +88,8 @@ class Watched:
         self.changed, self.retry_at = now, now + self.retry_after
         wait, self.retry_after = self.retry_after, min(2 * self.retry_after, LAST_RETRY)
         reason = said.splitlines()[-1].removeprefix("vecsearch: ") if said else f"the run ended with {process.returncode}"
-        return f"{reason}; next try in {wait:.0f} s"
+        where = "" if str(self.path) in reason else f"{self.path}: "
+        return f"{where}{reason}; next try in {wait:.0f} s"
 
 
 def _stamp(path: Path) -> tuple:
@@ -118,7 +119,8 @@ def _mark(path: Path) -> str:
 class Watcher:
     """Looks after the repositories that `find` names, with at most `jobs` runs at once.
 
-    `say` prints a line. With `linger`, it ends after so many seconds without a change.
+    `say` prints a line. With `linger`, it ends after so many seconds without a change, or when nothing
+    is left to look after.
     """
 
     find: Callable[[], Iterable[Path]]
@@ -141,7 +143,7 @@ class Watcher:
                 rescan = now + RESCAN
             if self._step(now):
                 idle_since = now
-            if self.linger and now - idle_since >= self.linger:
+            if self.linger and (not self.watched or now - idle_since >= self.linger):
                 break
             self.stop.wait(POLL)
         self._drain()
@@ -157,7 +159,7 @@ class Watcher:
         """Whether there was anything to do. Who waits longest comes first."""
         for one in self.watched.values():
             if said := one.reap(now):
-                self.say(f"{one.path}: {said}")
+                self.say(said)
             one.look(now)
         due = sorted((one for one in self.watched.values() if one.due(now)), key=lambda one: one.changed)
         busy = sum(one.process is not None for one in self.watched.values())
@@ -176,4 +178,4 @@ class Watcher:
             if one.process:
                 one.process.wait()
                 if said := one.reap(time.monotonic()):
-                    self.say(f"{one.path}: {said}")
+                    self.say(said)

@@ -36,7 +36,8 @@ def kinds_seen(server: FossilServer) -> set[str]:
     status, page, _ = server.get("/ext/search?" + urlencode({"k": 100, "q": QUERY}))
     assert status == 200
     assert set(re.findall(r'class="vs-kind">(\w+)<', page)) == seen
-    menu = set(re.findall(r'<option value="(\w+)"', page))
+    [menu] = re.findall(r'<select name="kind">(.*?)</select>', page, re.S) or [""]
+    menu = set(re.findall(r'<option value="(\w+)"', menu))
     assert menu == seen if len(seen) > 1 else menu <= seen
     assert data["total"] == len(data["hits"])
     return seen

@@ -20,11 +20,13 @@ from .config import Settings
 from .errors import ArtifactError, StoreError
 from .fossil import corpus
 from .fossil.repository import change_mark, lenient_text, open_readonly, tips
+from .layout import layout
 from .publish import Publisher
 from .search import floor
-from .store import connection, schema
+from .store import connection, plane, schema
 from .store.lexical import LEXICAL_VERSION
 from .store.reader import Reader, State
+from .store.shelf import Shelf
 from .store.writer import Entry, Writer
 from .types import KINDS, Chunk, Document, Embedder, Source
 
@@ -250,10 +252,11 @@ class Run:
         """Only now does the index say what it is current to, and by which model."""
         found = tips(self.db, self.settings)
         checkin = found[0].hash if found else ""
-        elsewhere = self._elsewhere()
+        elsewhere, places = self._elsewhere(), self._map()
         with connection.transaction(self.db):
             self.writer.set_mark("floor", elsewhere)
             self.writer.set_state(self.embedder.model, self.embedder.dim, checkin)
+            plane.put(self.db, *places)
             self.writer.set_tips({tip.branch: tip.hash for tip in found})
             self.writer.set_mark("change", self.change)
             self.writer.set_mark("rules", self.rules)
@@ -264,8 +267,17 @@ class Run:
 
     def _elsewhere(self) -> str:
         """What questions about other worlds reach among the vectors of now; see search/floor.py."""
-        shelf = Reader(self.db).shelf(State(self.embedder.model, self.embedder.dim, ""), frozenset(KINDS))
+        shelf = self._shelf()
         return floor.to_mark(self.embedder.model, floor.measure(self.embedder.embed_query, shelf.matrix))
+
+    def _map(self) -> tuple[np.ndarray, np.ndarray]:
+        """(chunk ids, their places): the picture of all that will be searched."""
+        shelf = self._shelf()
+        chunks = shelf.ids > 0
+        return shelf.ids[chunks], layout(shelf.matrix[chunks])
+
+    def _shelf(self) -> Shelf:
+        return Reader(self.db).shelf(State(self.embedder.model, self.embedder.dim, ""), frozenset(KINDS))
 
 
 def text_digest(text: str) -> bytes:

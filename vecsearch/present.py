@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import asdict
+from html import unescape
 from typing import Any
+
+from markupsafe import Markup, escape
 
 from .search.run import Result
 from .types import Hit
+
+
+#: Lines of code shown of a hit.
+LINES = 7
 
 
 def hit_json(hit: Hit) -> dict[str, Any]:
@@ -23,6 +31,7 @@ def result_json(result: Result, next_: str | int | None) -> dict[str, Any]:
         "query": result.query.text,
         "hits": [hit_json(hit) for hit in result.hits],
         "total": result.total,
+        "facets": result.facets,
         "state": result.state,
         "message": result.message,
         "model": result.model,
@@ -49,3 +58,26 @@ def _hit_text(hit: Hit) -> str:
 def _printable(text: str) -> str:
     """Repository content must not steer the terminal: no control characters but line ends."""
     return "".join(c if c == "\n" or c.isprintable() else "?" for c in text)
+
+
+def code_lines(hit: Hit) -> list[tuple[int, Markup]]:
+    """(number, line) of the few lines of a code hit that hold most of what its snippet marks."""
+    marked = sorted({unescape(word) for word in re.findall(r"<mark>(.*?)</mark>", hit.snippet)}, key=len, reverse=True)
+    found = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, marked))})(?!\w)" if marked else r"(?!)")
+    lines = hit.text.expandtabs(4).splitlines()
+    said = [set(found.findall(line)) for line in lines]
+    held = [i for i, words in enumerate(said) if words]
+    best = max(held, key=lambda i: (len(set().union(*said[i : i + LINES - 1])), -i), default=0)
+    start = max(0, min(best - 1, len(lines) - LINES))
+    while start < best and not lines[start].strip():
+        start += 1
+    number = hit.lines[0] if hit.lines else 1
+    return [(number + i, _marked(lines[i][:240], found)) for i in range(start, min(start + LINES, len(lines)))]
+
+
+def _marked(line: str, found: re.Pattern[str]) -> Markup:
+    out, at = Markup(), 0
+    for match in found.finditer(line):
+        out += escape(line[at : match.start()]) + Markup("<mark>{}</mark>").format(match.group())
+        at = match.end()
+    return out + escape(line[at:])

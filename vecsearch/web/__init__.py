@@ -1,0 +1,51 @@
+"""The web surface: pages and data at /ext/search, for whoever is allowed to see what.
+
+    asked    what the address asks for; the address is the only state
+    page     the search page            formats  the same answer for programs
+    map      the picture of the store   replies  headers, ETag, faults as page or JSON
+
+Fossil wraps an answer in the site's skin because its body is one <div class='fossil-doc'>.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from flask import Flask
+from werkzeug.exceptions import HTTPException
+
+from ..errors import VecsearchError
+from ..mcp.endpoint import programs
+from . import formats, map, page, replies
+from .resources import add_filters, resource_folder
+
+__all__ = ["create_app", "resource_folder"]
+
+
+def create_app(repository_path: str) -> Flask:
+    """The app for one repository. Nothing is opened before the first request."""
+    app = Flask("vecsearch", template_folder=str(resource_folder("templates")), static_folder=None)
+    app.config.update(REPOSITORY=repository_path, MAX_CONTENT_LENGTH=1 << 20)
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    add_filters(app.jinja_env.filters)
+    app.add_url_rule("/", "search", page.page)
+    app.add_url_rule("/map", "map", map.page)
+    app.add_url_rule("/openapi.json", "openapi", formats.openapi)
+    app.register_blueprint(programs)
+    app.register_error_handler(VecsearchError, replies.failed)
+    app.register_error_handler(sqlite3.Error, replies.database_failed)
+    app.register_error_handler(HTTPException, replies.http_failed)
+    app.register_error_handler(Exception, replies.broken)
+    app.wsgi_app = _with_path(app.wsgi_app)
+    return app
+
+
+def _with_path(wsgi: Callable) -> Callable:
+    """`/ext/search` arrives with an empty PATH_INFO, which Flask would redirect to `/ext/search/`."""
+
+    def call(environ: dict[str, Any], start_response: Callable) -> Any:
+        return wsgi({**environ, "PATH_INFO": environ.get("PATH_INFO") or "/"}, start_response)
+
+    return call

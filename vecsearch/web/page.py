@@ -1,0 +1,126 @@
+"""The search page, and the answer that it and every other format show."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from flask import Response, request
+
+from .. import embed
+from ..errors import ArtifactError
+from ..fossil import artifact, repository
+from ..fossil.behind import checkins_since
+from ..fossil.corpus import media
+from ..present import code_lines
+from ..search.run import Result, search
+from ..search.similar import similar
+from ..store import passage
+from ..store.reader import Reader
+from ..types import Hit
+from . import formats, replies
+from .asked import Asked, read, read_format
+from .map import has_map
+from .visit import visit
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was asked, by whom as far as it matters, and the result. `facets` counts the answer by kind,
+    whichever kind is chosen; `kinds` are the visitor's that the index holds anything of."""
+
+    asked: Asked
+    result: Result
+    facets: dict[str, int]
+    kinds: frozenset[str]
+
+
+def page() -> Response:
+    """GET /ext/search."""
+    form = read_format(request.args)
+    if form == "opensearch":
+        with visit() as (db, _):
+            return formats.opensearch(repository.project_name(db))
+    with visit() as (db, kinds):
+        asked = read(request.args, replies.base())
+        if form == "suggest":
+            return formats.suggest(db, asked, kinds)
+        answer = answer_to(db, asked, kinds)
+        if form == "json":
+            return formats.results(answer.result, answer.facets, next_url(answer))
+        if form == "atom":
+            return formats.atom(answer.asked, answer.result, repository.project_name(db))
+        return _page(db, answer)
+
+
+def answer_to(db: sqlite3.Connection, asked: Asked, kinds: frozenset[str]) -> Answer:
+    """Search, or look for what is similar, over the given kinds only."""
+    if not kinds:
+        return Answer(asked, Result(asked.query, message="nothing here is open to you; log in to search"), {}, kinds)
+    base = asked.base
+    if asked.like:
+        result = similar(db, asked.like, asked.query, kinds, base)
+        facets = result.facets
+    else:
+        embedder = lambda: embed.get(Reader(db).settings())  # noqa: E731
+        result = search(db, embedder, asked.query, kinds, base)
+        facets = result.facets
+        if asked.query.kinds and asked.something:
+            facets = search(db, embedder, asked.everywhere(), kinds, base).facets
+    if asked.query.cut and not result.message:
+        result.message = "the query was too long; its beginning was searched"
+    if "checkin" not in kinds:
+        result.checkin = ""  # which check-in is the newest is for those to know who may read it
+    return Answer(asked, result, facets, kinds)
+
+
+def next_url(answer: Answer) -> str | None:
+    """The same question, one page on."""
+    form = request.args.get("format", "")
+    return None if answer.result.next is None else answer.asked.link(offset=answer.result.next, format=form)
+
+
+def _page(db: sqlite3.Connection, answer: Answer) -> Response:
+    asked, result, reader = answer.asked, answer.result, Reader(db)
+    indexed = result.state != "no_index"
+    offset = asked.query.offset
+    return replies.html(
+        "search.html",
+        asked=asked,
+        result=result,
+        groups=_groups(result.hits),
+        kinds=sorted(reader.counts(answer.kinds)) if indexed and answer.kinds else [],
+        facets=answer.facets,
+        projects=reader.projects(answer.kinds) if indexed and answer.kinds else [],
+        closed=not answer.kinds,
+        similar_to=_title_of(db, asked) if asked.like else "",
+        behind=checkins_since(db, result.checkin) if result.checkin else 0,
+        next_url=next_url(answer),
+        previous_url=asked.link(offset=max(0, offset - asked.query.k)) if offset else "",
+        code_lines=code_lines,
+        asset=lambda hit: _asset(db, hit),
+        has_map=indexed and has_map(reader),
+    )
+
+
+def _groups(hits: list[Hit]) -> list[list[Hit]]:
+    """The hits of a page, further ones of an artifact behind its best."""
+    groups: dict[tuple[str, str], list[Hit]] = {}
+    for hit in hits:
+        groups.setdefault((hit.project, hit.hash), []).append(hit)
+    return list(groups.values())
+
+
+def _title_of(db: sqlite3.Connection, asked: Asked) -> str:
+    found = passage.find(Reader(db), *asked.like)
+    return found.title or found.path or found.hash[:16]
+
+
+def _asset(db: sqlite3.Connection, hit: Hit) -> media.Asset | None:
+    """What a media hit's manifest says of its asset; of a peer's there is no manifest here."""
+    if hit.kind != "media" or hit.project:
+        return None
+    try:
+        return media.parse(artifact.read_hash(db, hit.hash))
+    except (ArtifactError, ValueError):
+        return None

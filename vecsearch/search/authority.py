@@ -11,7 +11,7 @@ import numpy as np
 #: A question in a sentence is answered by what was written to be read; check-in comments repeat the words
 #: of everything and explain little.
 ANSWERING = {"doc": 1.0, "wiki": 1.0, "instruction": 0.8, "api": 0.9, "technote": 0.9, "forum": 0.8, "ticket": 0.7,
-             "media": 0.8, "code": 0.6, "checkin": 0.35}
+             "media": 0.8, "code": 0.4, "checkin": 0.25}
 #: A closed ticket was true once.
 CLOSED = 0.8
 #: Freshness decides between equals: the newest gains so much over the oldest...
@@ -31,17 +31,12 @@ class Known(Protocol):
     links: int
 
 
-def factors(about: Sequence[Known], question: bool) -> np.ndarray:
-    """One factor for each artifact; kinds compete only where a whole question was asked. Age is counted
-    from the newest of them, not from today: the same index gives the same order."""
+def factors(about: Sequence[Known]) -> np.ndarray:
+    """One factor for each artifact. Age is counted from the newest of them, not from today: the same index
+    gives the same order."""
     moment = max((item.mtime for item in about), default=0)
-    mixed = len({item.kind for item in about}) > 1
-    return np.array([_kind(item, question and mixed) * _state(item) * _age(item, moment) * (1 + LINKED * math.log2(1 + item.links))
+    return np.array([ANSWERING.get(item.kind, 1.0) * _state(item) * _age(item, moment) * (1 + LINKED * math.log2(1 + item.links))
                      for item in about])
-
-
-def _kind(item: Known, question: bool) -> float:
-    return ANSWERING.get(item.kind, 1.0) if question else 1.0
 
 
 def _state(item: Known) -> float:

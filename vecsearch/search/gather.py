@@ -29,7 +29,7 @@ def field(reader: Reader, shelf: Shelf, mask: np.ndarray, evidence: lexical.Evid
             tiers += _defining(reader, shelf, mask, name)
         for name in exact.mentioned(query):
             mentioned |= _defining(reader, shelf, mask, name)
-    return Field(shelf, mask, evidence, similarity, tiers, mentioned, _stems(query), _is_question(query),
+    return Field(shelf, mask, evidence, similarity, tiers, mentioned, _stems(query), query.files,
                  lambda rows: _about(reader, shelf, rows))
 
 
@@ -54,11 +54,6 @@ def _defining(reader: Reader, shelf: Shelf, mask: np.ndarray, name: str) -> np.n
 
 def _stems(query: Query) -> Sequence[str]:
     return names.wanted([word for term in lexical.significant(query.terms) for word in lexical.words(term)])
-
-
-def _is_question(query: Query) -> bool:
-    """Whether it is asked in a sentence rather than in names."""
-    return len(query.terms) > exact.NAMES or any(term.lower() in lexical.STOP for term in query.terms)
 
 
 def _about(reader: Reader, shelf: Shelf, rows: Sequence[int]) -> list[About]:

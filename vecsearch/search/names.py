@@ -66,3 +66,19 @@ def is_namesake(name: str, path: str) -> bool:
     """Whether the file is named for a definition: `base_model.py` for BaseModel, `users.rb` for User."""
     file = re.sub(r"[_-]", "", PurePosixPath(path).stem.lower())
     return name.lower().replace("_", "") in (file, file.rstrip("s"))
+
+
+def closeness(path: str | None, files: Sequence[str]) -> float:
+    """1 for one of the files, 0.5 for a neighbour in the same folder, less for each folder between."""
+    if not path or not files:
+        return 0.0
+    return max(_closeness(PurePosixPath(path), PurePosixPath(file)) for file in files)
+
+
+def _closeness(a: PurePosixPath, b: PurePosixPath) -> float:
+    if a == b:
+        return 1.0
+    above, below = a.parts[:-1], b.parts[:-1]
+    shared = next((i for i, (x, y) in enumerate(zip(above, below, strict=False)) if x != y), min(len(above), len(below)))
+    apart = len(above) + len(below) - 2 * shared
+    return 0.5 ** (1 + apart) if shared or not apart else 0.0

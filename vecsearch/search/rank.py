@@ -2,7 +2,8 @@
 
     arms       how well each artifact does by keywords, by other forms of them, by names, by meaning
     fused      reciprocal ranks of the arms
-    boosts     for code: coherence, the file's name, the definitions mentioned; what tests lose
+    boosts     for code: coherence, the file's name, the definitions mentioned, what tests lose; for all:
+               nearness to the files that are being worked on
     authority  kind, age, closed tickets, how often others link to it
     rows       the best chunk of each artifact, and its second one further down
 """
@@ -37,12 +38,17 @@ class Recipe:
     names: float = 0.25
     #: Mean similarity of all chunks: of two artifacts with an equal passage, the one that is all about it.
     whole: float = 0.5
+    #: The share of an artifact's rank among its own kind: twenty thousand check-ins repeat every word of the
+    #: documentation, and would fill all ranks before it.
+    apart: float = 1.0
     #: Code: the file in which more chunks match is where the thing lives. Prose that is long matches often.
     coherence: float = 0.15
     #: Code: a file is named for what it does. A page's name is a whim, and in its title already.
     name: float = 1.0
     #: Code: it defines what the question mentions.
     mentioned: float = 0.75
+    #: Whoever works on a file means what is near to it, where that answers at all.
+    near: float = 0.3
     #: The next chunk of an artifact, against its first one: a page of one file helps nobody.
     second: float = 0.25
     #: Steps that the ablation leaves out.
@@ -81,7 +87,7 @@ class Field:
     tiers: np.ndarray
     mentioned: np.ndarray
     stems: Sequence[str]
-    question: bool
+    files: Sequence[str]
     about: Callable[[Sequence[int]], list[About]]
 
 
@@ -100,7 +106,7 @@ def rank(found: Field, recipe: Recipe = RECIPE) -> Ranking:
     arms = _artifact_arms(found, by_row)
     ranking = Ranking(arms={name: _places(scores, recipe.depth) for name, scores in arms.items()})
     weights = {name: getattr(recipe, name) for name in arms}
-    fused = reciprocal_ranks(arms, weights, recipe.depth, recipe.k) if arms else np.zeros(0)
+    fused = _fused(found, arms, weights, recipe) if arms else np.zeros(0)
     candidates = np.flatnonzero(fused)
     if not len(candidates):
         return ranking
@@ -113,8 +119,9 @@ def rank(found: Field, recipe: Recipe = RECIPE) -> Ranking:
     score = score + step("coherence", _coherence(found, by_row, weights, candidates, about, recipe) * score.max())
     score = score + step("name", _name(found, about, recipe) * score.max())
     score = score + step("mentioned", _mentioned(found, members, about, recipe) * score.max())
+    score = score + step("near", recipe.near * np.array([names.closeness(item.path, found.files) for item in about]) * score.max())
     score = score * step("place", _place(about, recipe))
-    score = score * step("authority", authority.factors(about, found.question) if recipe.authority else np.ones(len(score)))
+    score = score * step("authority", authority.factors(about) if recipe.authority else np.ones(len(score)))
     ranking.rows = _final(found, members, score, recipe)
     return ranking
 
@@ -151,6 +158,21 @@ def _artifact_arms(found: Field, by_row: dict[str, np.ndarray]) -> dict[str, np.
         # Similarities are -1..1, reciprocal ranks take what is positive: all of them, shifted.
         arms["whole"] = np.where(arms["semantic"] > 0, np.bincount(groups, weights=found.similarity, minlength=count) / sizes + 1, 0)
     return arms
+
+
+def _fused(found: Field, arms: dict[str, np.ndarray], weights: dict[str, float], recipe: Recipe) -> np.ndarray:
+    """Reciprocal ranks among all artifacts and among those of the same kind, in shares of `apart`."""
+    together = reciprocal_ranks(arms, weights, recipe.depth, recipe.k)
+    starts = np.flatnonzero(np.diff(found.shelf.artifacts, prepend=-1))
+    kinds = found.shelf.kinds[starts]
+    present = np.unique(kinds)
+    if len(present) < 2:
+        return together
+    apart = np.zeros(len(together))
+    for kind in present:
+        own = np.flatnonzero(kinds == kind)
+        apart[own] = reciprocal_ranks({name: scores[own] for name, scores in arms.items()}, weights, recipe.depth, recipe.k)
+    return (1 - recipe.apart) * together + recipe.apart * apart
 
 
 def _places(scores: np.ndarray, depth: int) -> dict[int, int]:

@@ -12,7 +12,7 @@ from ..fossil.repository import change_mark
 from ..store.reader import Reader, State
 from ..store.shelf import Shelf
 from ..types import Embedder
-from . import floor, gather, hits, lexical, rank
+from . import floor, gather, hits, lexical, rank, suggest
 from .filters import allowed_rows
 from .query import Query
 from .result import Clock, Result
@@ -56,6 +56,8 @@ def search(db: sqlite3.Connection, embedder: Callable[[], Embedder], query: Quer
     ranking = rank.rank(found, recipe) if relevant else rank.Ranking()
     clock.lap("rank")
     hits.fill(db, reader, result, found, ranking, similarity, base_url, explain)
+    if result.total < suggest.FEW and evidence is not None:
+        result.suggestions = suggest.suggestions(reader, shelf, mask, query)
     clock.lap("hits")
     return result
 

@@ -152,6 +152,17 @@ class Reader:
         rows = self.db.execute("SELECT rowid FROM fx_vec_fts WHERE fx_vec_fts MATCH ?", (expression,))
         return np.fromiter((row[0] for row in rows), np.int64)
 
+    def known_words(self, initial: str, most: int) -> list[str]:
+        """Words of the full-text index that begin so. They are of all kinds: never show one unasked."""
+        self.db.execute("PRAGMA query_only=OFF")  # for a temporary table; the file itself is open for reading only
+        try:
+            self.db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.fx_vec_words USING fts5vocab('main', 'fx_vec_fts', 'row')")
+        finally:
+            self.db.execute("PRAGMA query_only=ON")
+        rows = self.db.execute("SELECT term FROM temp.fx_vec_words WHERE term >= ? AND term < ? LIMIT ?",
+                               (initial, initial + "\U0010ffff", most))
+        return [term for (term,) in rows]
+
     def chunks(self, ids: Sequence[int]) -> dict[int, StoredChunk]:
         """The chunks with these row ids; a negative id gives the source's path with an empty text."""
         found = {chunk.id: chunk for chunk in self._chunk_rows([i for i in ids if i > 0])}

@@ -196,3 +196,16 @@ def test_status_says_what_is_published_and_why_not(site, vecsearch):
     assert next(line for line in lines if line.startswith("published")).split(maxsplit=1)[1].startswith("instruction, media, doc, code, wiki, technote")
     assert next(line for line in lines if line.startswith("not so")) == (
         "not so      ticket, forum: a visitor who is not logged in may not read it, and anyone can read unversioned files")
+
+
+def test_a_file_that_somebody_overwrote_is_written_anew(site):
+    index_site(site.path)
+    before = {name: facts[1:] for name, facts in unversioned(site.path).items()}
+    db = connection.open_writable(site.path)
+    for name in list(before)[:3]:
+        rows.put(db, name, b"pushed by somebody else")
+    rows.remove(db, list(before)[3])
+    db.close()
+    site.sql("UPDATE fx_vec_mark SET value='' WHERE name='run'")
+    index_site(site.path)
+    assert {name: facts[1:] for name, facts in unversioned(site.path).items()} == before

@@ -7,6 +7,7 @@ own content of that kind. So neither repository's openness leaks the other's con
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
@@ -170,7 +171,7 @@ def _fingerprint(artifact: Artifact, digest: str) -> str:
     """Changes with whatever a hit shows, but not with where the artifact stands."""
     title = "" if artifact.title == artifact.path else artifact.title
     facts = repr((replace(artifact, kind="", path=None, title=title, branch=""), digest))
-    return publish.digest(facts.encode("utf-8", "surrogatepass"))
+    return _sha3(facts.encode("utf-8", "surrogatepass"))
 
 
 @contextmanager
@@ -196,7 +197,7 @@ def _from_tables(theirs: sqlite3.Connection, trusted: bool) -> Offer:
     visible = corpus.visible(theirs, [(artifact.kind, hash_) for hash_, artifact in found.items()])
     found = {hash_: artifact for hash_, artifact in found.items() if (artifact.kind, hash_) in visible}
     files = publish.Outgoing(theirs, state.model, kinds)
-    digests = {hash_: publish.digest(files.blob(hash_)) for hash_ in found}
+    digests = {hash_: _sha3(files.blob(hash_)) for hash_ in found}
     offered = Catalog(state.model, state.dim, 0, checkin=state.checkin, tips=reader.tips(), artifacts=found, digests=digests)
     return Offer(offered, lambda hash_: exchange.records(theirs, hash_, state.model))
 
@@ -210,7 +211,7 @@ def _from_files(read: Callable[[str], bytes | None]) -> Offer:
     packed = {name: _unpacked(read, name, digest) for name, digest in listed.packs.items() if publish.is_pack(name)}
     entries = {hash_: entry for some in packed.values() for hash_, entry in some.items()}
     checkins = {hash_: _described(hash_, meta) for hash_, (meta, _) in entries.items()}
-    digests = {hash_: publish.digest(blob) for hash_, (_, blob) in entries.items()}
+    digests = {hash_: _sha3(blob) for hash_, (_, blob) in entries.items()}
     offered = replace(listed, artifacts={**listed.artifacts, **checkins}, digests={**listed.digests, **digests})
 
     def records(hash_: str) -> list[Record] | None:
@@ -218,7 +219,7 @@ def _from_files(read: Callable[[str], bytes | None]) -> Offer:
         if not publish.hash_of(name):
             raise BlobError(f"{catalog.NAME}: {hash_[:80]!r} is no artifact's hash")
         blob = entries[hash_][1] if hash_ in entries else read(name)
-        if blob is None or publish.digest(blob) != offered.digests[hash_]:
+        if blob is None or not publish.is_meant(blob, offered.digests[hash_]):
             return None
         return sorted(ve01.decode(blob, listed.dim, name), key=lambda record: record.seq)
 
@@ -227,7 +228,7 @@ def _from_files(read: Callable[[str], bytes | None]) -> Offer:
 
 def _unpacked(read: Callable[[str], bytes | None], name: str, digest: str) -> dict:
     content = read(name)
-    if content is None or publish.digest(content) != digest:
+    if content is None or not publish.is_meant(content, digest):
         raise StoreError(f"{name} is not the one that the catalog lists; the peer is being written or synced, try again")
     return pack.decode(content, name)
 
@@ -237,6 +238,10 @@ def _described(hash_: str, meta: dict) -> Artifact:
         return catalog.described(hash_, meta)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise BlobError(f"{hash_[:80]}: not described as it must be: {type(error).__name__} {error}") from None
+
+
+def _sha3(data: bytes) -> str:
+    return hashlib.sha3_256(data).hexdigest()
 
 
 def _is_url(location: str) -> bool:

@@ -43,9 +43,10 @@ def is_pack(name: str) -> bool:
     return _PACK.fullmatch(name) is not None
 
 
-def digest(content: bytes) -> str:
-    """How the catalog tells one content of a file from another."""
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+def is_meant(content: bytes, digest: str) -> bool:
+    """Whether a file has the content that the catalog lists, by Fossil's own hash of it."""
+    algorithm = hashlib.sha1 if len(digest) == 40 else hashlib.sha3_256
+    return algorithm(content).hexdigest() == digest
 
 
 def kinds(db: sqlite3.Connection, settings: Settings) -> frozenset[str]:
@@ -121,8 +122,9 @@ class Publisher:
         self.silent = mute or (settings["publish"] == "auto" and unversioned.from_elsewhere(db))
         self.kinds = frozenset() if mute else kinds(db, settings)
         self.files = Outgoing(db, embedder.model, self.kinds)
-        self.digests: dict[str, str] = {}
-        self.packs: dict[str, str] = {}
+        #: Artifacts and packs whose file is what the tables hold.
+        self.exported: set[str] = set()
+        self.packed: set[str] = set()
 
     def begin(self) -> None:
         """Go on from the last catalog. Blobs of another model must not stand beside a catalog that
@@ -135,8 +137,8 @@ class Publisher:
         except BlobError:
             old = catalog.Catalog("", 0, 0)
         if (old.model, old.dim) == (self.embedder.model, self.embedder.dim):
-            self.digests = {hash_: was for hash_, was in old.digests.items() if blob_name(hash_) in present}
-            self.packs = {name: was for name, was in old.packs.items() if name in present}
+            self.exported = {hash_ for hash_, was in old.digests.items() if present.get(blob_name(hash_)) == was}
+            self.packed = {name for name, was in old.packs.items() if present.get(name) == was}
         else:
             unversioned.put(self.db, catalog.NAME, self.files.catalog(self.embedder.dim, {}, {}, {}, ""))
 
@@ -144,7 +146,7 @@ class Publisher:
         """Export what was just stored; packs wait for `finish`."""
         for source in sources:
             if source.kind == "checkin":
-                self.packs.pop(_pack_name(source.mtime), None)
+                self.packed.discard(_pack_name(source.mtime))
             elif source.kind in self.kinds:
                 self._export(source.hash)
 
@@ -152,40 +154,38 @@ class Publisher:
         blob = self.files.blob(hash_)
         if len(blob) > len(ve01.MAGIC):
             unversioned.put(self.db, blob_name(hash_), blob)
-            self.digests[hash_] = digest(blob)
+            self.exported.add(hash_)
 
     def withdraw(self, artifacts: Iterable[tuple[str, str]]) -> None:
         """The (kind, hash) pairs are gone from the tables."""
         for kind, hash_ in artifacts:
             if kind == "checkin":
-                self.packs.clear()  # nobody knows the month any more
-            elif self.digests.pop(hash_, ""):
+                self.packed.clear()  # nobody knows the month any more
+            elif hash_ in self.exported:
+                self.exported.remove(hash_)
                 unversioned.remove(self.db, blob_name(hash_))
 
     def finish(self, tips: Mapping[str, str], checkin: str) -> None:
         """Export what is missing, prune what is stale, and write the catalog of what is there."""
         if self.silent:
             return
-        wanted = self.files.artifacts()
-        for hash_ in wanted.keys() - self.digests.keys():
+        wanted, months = self.files.artifacts(), self.files.checkins()
+        for hash_ in wanted.keys() - self.exported:
             self._export(hash_)
-        self.digests = {hash_: now for hash_, now in self.digests.items() if hash_ in wanted}
-        self._finish_packs()
+        for name in months.keys() - self.packed:
+            unversioned.put(self.db, name, self.files.pack(months[name]))
+        self.exported &= wanted.keys()
+        self.packed = set(months)
         self._prune()
         if self.kinds:
-            unversioned.put(self.db, catalog.NAME, self.files.catalog(self.embedder.dim, self.digests, self.packs, tips, checkin))
-
-    def _finish_packs(self) -> None:
-        months = self.files.checkins()
-        for name in months.keys() - self.packs.keys():
-            content = self.files.pack(months[name])
-            unversioned.put(self.db, name, content)
-            self.packs[name] = digest(content)
-        self.packs = {name: now for name, now in self.packs.items() if name in months}
+            present = unversioned.files(self.db)
+            digests = {hash_: present[blob_name(hash_)] for hash_ in self.exported}
+            packs = {name: present[name] for name in self.packed}
+            unversioned.put(self.db, catalog.NAME, self.files.catalog(self.embedder.dim, digests, packs, tips, checkin))
 
     def _prune(self) -> None:
         """Whoever publishes prunes every stale blob; whoever does not withdraws only what it wrote."""
-        wanted = {blob_name(hash_) for hash_ in self.digests} | self.packs.keys() | ({catalog.NAME} if self.kinds else set())
+        wanted = {blob_name(hash_) for hash_ in self.exported} | self.packed | ({catalog.NAME} if self.kinds else set())
         for name in unversioned.files(self.db, written_here=not self.kinds).keys() - wanted:
             if hash_of(name) or is_pack(name) or name == catalog.NAME:
                 unversioned.remove(self.db, name)

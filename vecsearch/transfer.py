@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from . import chunk as chunking
-from . import publish
 from .config import SETTINGS, Settings, parse
 from .errors import BlobError, StoreError
 from .fossil.repository import lenient_text, open_readonly
@@ -231,7 +230,7 @@ def _normalize_blobs(db: sqlite3.Connection, report: NormalizeReport) -> None:
     listed = catalog.decode(content) if content is not None else None
     state = stored_model(db)
     dim = listed.dim if listed else state[1] if state else 0
-    rewritten: dict[str, str] = {}
+    rewritten: set[str] = set()
     for name in sorted(filter(hash_of, unversioned.files(db))):
         try:
             data = unversioned.read(db, name) or b""
@@ -240,8 +239,9 @@ def _normalize_blobs(db: sqlite3.Connection, report: NormalizeReport) -> None:
             report.refused.append(str(error))
             continue
         if unversioned.put(db, name, made):
-            rewritten[hash_of(name)] = publish.digest(made)
+            rewritten.add(name)
     report.blobs = len(rewritten)
     if listed and rewritten:
-        digests = {hash_: rewritten.get(hash_, was) for hash_, was in listed.digests.items()}
+        now = unversioned.files(db)
+        digests = {hash_: now[name] if (name := blob_name(hash_)) in rewritten else was for hash_, was in listed.digests.items()}
         unversioned.put(db, catalog.NAME, catalog.encode(replace(listed, digests=digests)))

@@ -101,6 +101,8 @@ class Run:
         if not self.rebuild and self._is_current(mark):
             self.report.unchanged = True
             return self.report
+        schema.refuse_newer(self.db)
+        self.foreign = self._made_by_another_program()
         with connection.transaction(self.db):
             if self.rebuild and not self._readable():
                 schema.drop(self.db)
@@ -113,6 +115,11 @@ class Run:
     def publisher_for(self, settings: Settings) -> Publisher:
         """What exports this run's work."""
         return Publisher(self.db, settings, self.embedder)
+
+    def _made_by_another_program(self) -> bool:
+        """The contract's tables alone: they answer until all is indexed, then go."""
+        present = schema.table_names(self.db)
+        return bool(present & schema.CONTRACT.keys()) and "fx_vec_source" not in present
 
     def _readable(self) -> bool:
         try:
@@ -255,6 +262,8 @@ class Run:
         elsewhere, places = self._elsewhere(), self._map()
         with connection.transaction(self.db):
             self.writer.set_mark("floor", elsewhere)
+            if self.foreign:
+                self.writer.remove_undescribed()
             self.writer.set_state(self.embedder.model, self.embedder.dim, checkin)
             plane.put(self.db, *places)
             self.writer.set_tips({tip.branch: tip.hash for tip in found})

@@ -140,12 +140,22 @@ def _require_columns(db: sqlite3.Connection, table: str, ddl: str) -> None:
         )
 
 
-def _require_version(db: sqlite3.Connection) -> None:
+def _version(db: sqlite3.Connection) -> str:
     row = db.execute("SELECT value FROM fx_vec_mark WHERE name='schema'").fetchone()
-    found = row[0] if row else "?"
-    if found != str(SCHEMA_VERSION):
-        fix = "install a newer vecsearch" if found.isdigit() and int(found) > SCHEMA_VERSION else "run: vecsearch rebuild"
-        raise StoreError(f"the index has format {found}, this vecsearch reads {SCHEMA_VERSION}; {fix}")
+    return row[0] if row else "?"
+
+
+def _require_version(db: sqlite3.Connection) -> None:
+    refuse_newer(db)
+    if (found := _version(db)) != str(SCHEMA_VERSION):
+        raise StoreError(f"the index has format {found}, this vecsearch reads {SCHEMA_VERSION}; run: vecsearch rebuild")
+
+
+def refuse_newer(db: sqlite3.Connection) -> None:
+    """Raise StoreError if a newer vecsearch made the tables: not even a rebuild may replace them, since
+    another program on this machine reads them."""
+    if "fx_vec_mark" in table_names(db) and (found := _version(db)).isdigit() and int(found) > SCHEMA_VERSION:
+        raise StoreError(f"the index has format {found}, this vecsearch reads {SCHEMA_VERSION}; install a newer vecsearch")
 
 
 def has_fts5(db: sqlite3.Connection) -> bool:

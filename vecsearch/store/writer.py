@@ -107,6 +107,11 @@ class Writer:
             self.db.execute("DELETE FROM fx_vec_detail WHERE source_id=?", (source_id,))
             self.db.execute("DELETE FROM fx_vec_source WHERE id=?", (source_id,))
 
+    def remove_undescribed(self) -> None:
+        """Forget chunks of which only the contract's tables know: another program made them."""
+        self.db.execute("DELETE FROM fx_vec_embedding WHERE chunk_id NOT IN (SELECT chunk_id FROM fx_vec_detail)")
+        self.db.execute("DELETE FROM fx_vec_chunk WHERE id NOT IN (SELECT chunk_id FROM fx_vec_detail)")
+
     def relocate(self, source_id: int, kind: str, path: str | None, branch: str) -> None:
         """The same artifact under another name: rows and full-text entries move, vectors stay."""
         self._unindex(source_id)

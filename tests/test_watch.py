@@ -145,7 +145,7 @@ def test_failed_runs_are_tried_again_ever_later():
     one, waits = watch.Watched(Path("x.fossil")), []
     for _ in range(9):
         one.changed, one.process = None, Ended(1, b"vecsearch: ollama: cannot reach it\n")
-        assert one.reap(1000.0).startswith("ollama: cannot reach it; next try in ")
+        assert one.reap(1000.0).startswith("x.fossil: ollama: cannot reach it; next try in ")
         assert not one.due(1000.0 + one.retry_at - 1000 - 0.1) and one.due(one.retry_at + watch.AT_MOST)
         waits.append(one.retry_at - 1000.0)
     assert waits == [5, 10, 20, 40, 80, 160, 320, 600, 600]

@@ -17,7 +17,7 @@ FLOORS = [
     ("web", 4.5), ("evaluate", 4), ("uninstall", 4.2), ("hooks", 4.1), ("watch", 4), ("runs", 3.8), ("doctor", 4.3), ("status", 4), ("administration", 4), ("library", 3.5), ("install", 4), ("present", 4),
     ("peers", 3.6), ("peer_http", 3.5), ("transfer", 3.3), ("publish", 2.8), ("incoming", 2.9), ("located", 2), ("index", 3), ("search/run", 3), ("search", 2.5), ("chunk", 0.8),
     ("fossil", 1), ("store", 1), ("embed", 1),
-    ("log", 1.5), ("lock", 0.5), ("folder", 0.5), ("fossil_program", 0.5), ("plain", 0), ("terms", 0), ("types", 0), ("layout", 0), ("errors", 0), ("config", 0.5), ("__init__", 0),
+    ("log", 1.5), ("lock", 0.5), ("folder", 0.5), ("fossil_program", 0.5), ("plain", 0), ("terms", 0), ("types", 0), ("layout", 0), ("errors", 0), ("config", 0.5), ("report", 0), ("__init__", 0),
 ]
 
 

@@ -10,7 +10,7 @@ import hashlib
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from .fossil import corpus
 from .fossil.repository import change_mark, lenient_text, open_readonly, tips
 from .layout import layout
 from .publish import Publisher
+from .report import Report
 from .search import floor
 from .store import connection, plane, schema
 from .store.lexical import LEXICAL_VERSION
@@ -33,35 +34,8 @@ from .types import KINDS, Chunk, Document, Embedder, Source
 #: A batch ends at either bound: so much is lost to a kill, and so long are others kept from writing.
 BATCH_CHUNKS = 512
 BATCH_ARTIFACTS = 256
-
-
-@dataclass
-class Report:
-    """What a run did, in artifacts and chunks; `notes` counts whatever was not plain sailing."""
-
-    artifacts: int = 0
-    chunks: int = 0
-    embedded: int = 0
-    moved: int = 0
-    removed: int = 0
-    skipped: dict[str, int] = field(default_factory=dict)
-    failed: list[str] = field(default_factory=list)
-    unchanged: bool = False
-    model: str = ""
-    checkin: str = ""
-
-    def as_dict(self) -> dict:
-        """For JSON."""
-        return asdict(self)
-
-    def as_text(self) -> str:
-        """For a person, one fact a line."""
-        if self.unchanged:
-            return "nothing to do: the index is current"
-        lines = [f"indexed {self.artifacts} artifacts as {self.chunks} chunks ({self.embedded} embedded by {self.model})"]
-        lines += [f"moved {self.moved}, removed {self.removed}"] if self.moved or self.removed else []
-        lines += [f"  {count:5} {reason}" for reason, count in sorted(self.skipped.items())]
-        return "\n".join(lines)
+#: The floor is measured and the map is drawn again when one chunk in so many is new.
+SURVEY_SHARE = 50
 
 
 #: progress(done, expected) in artifacts.
@@ -213,6 +187,7 @@ class Run:
                 self.report.failed.append(str(error))
                 continue
             chunks = [] if document.skipped else chunking.split(document, self.settings)
+            document = replace(document, notes=(*document.notes, *filter(None, (chunking.cut_short(document, chunks),))))
             for reason in filter(None, (document.skipped, *document.notes)):
                 self.report.skipped[reason] = self.report.skipped.get(reason, 0) + 1
             yield document, chunks
@@ -259,13 +234,17 @@ class Run:
         """Only now does the index say what it is current to, and by which model."""
         found = tips(self.db, self.settings)
         checkin = found[0].hash if found else ""
+        drift = int(Reader(self.db).mark("drift") or 0) + self.report.chunks + self.report.removed
+        self.survey_due = self._is_survey_due(drift)
         elsewhere, places = self._elsewhere(), self._map()
         with connection.transaction(self.db):
             self.writer.set_mark("floor", elsewhere)
             if self.foreign:
                 self.writer.remove_undescribed()
             self.writer.set_state(self.embedder.model, self.embedder.dim, checkin)
-            plane.put(self.db, *places)
+            if places:
+                plane.put(self.db, *places)
+            self.writer.set_mark("drift", "0" if self.survey_due else str(drift))
             self.writer.set_tips({tip.branch: tip.hash for tip in found})
             self.writer.set_mark("change", self.change)
             self.writer.set_mark("rules", self.rules)
@@ -276,14 +255,24 @@ class Run:
 
     def _elsewhere(self) -> str:
         """What questions about other worlds reach among the vectors of now; see search/floor.py."""
+        if not self.survey_due:
+            return Reader(self.db).mark("floor")
         shelf = self._shelf()
         return floor.to_mark(self.embedder.model, floor.measure(self.embedder.embed_query, shelf.matrix))
 
-    def _map(self) -> tuple[np.ndarray, np.ndarray]:
-        """(chunk ids, their places): the picture of all that will be searched."""
+    def _map(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """(chunk ids, their places): the picture of all that will be searched; None: as it was."""
+        if not self.survey_due:
+            return None
         shelf = self._shelf()
         chunks = shelf.ids > 0
         return shelf.ids[chunks], layout(shelf.matrix[chunks])
+
+    def _is_survey_due(self, drift: int) -> bool:
+        """Looking at all vectors costs by the repository's size, so a few chunks that came or went since
+        the last time (`drift`) do not pay it."""
+        chunks = self.db.execute("SELECT count(*) FROM fx_vec_chunk").fetchone()[0]
+        return self.rebuild or not Reader(self.db).mark("floor") or drift * SURVEY_SHARE >= chunks
 
     def _shelf(self) -> Shelf:
         return Reader(self.db).shelf(State(self.embedder.model, self.embedder.dim, ""), frozenset(KINDS))

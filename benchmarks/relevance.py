@@ -35,6 +35,7 @@ ABLATIONS: dict[str, Recipe] = {
     "no other forms of words": replace(RECIPE, forms=0),
     "no arm of defined names": replace(RECIPE, names=0),
     "no arm of whole artifacts": replace(RECIPE, whole=0),
+    "one ranking for all kinds": replace(RECIPE, apart=0),
     "no coherence": replace(RECIPE, coherence=0),
     "no file names": replace(RECIPE, name=0),
     "no mentioned definitions": replace(RECIPE, mentioned=0),

@@ -22,7 +22,7 @@ from .lexical import Evidence
 
 #: What a query must reach: all of its words, or most of them and some likeness, or few and much likeness.
 #: docs/ranking.md has what 654 questions that belong to an index reach there, and 41 that do not.
-ENOUGH = 0.7
+ENOUGH = 0.65
 #: What one standard deviation above questions about other worlds is worth.
 LIKENESS = 0.1
 #: Without likeness (no provider) words alone decide, without words (no FTS5) likeness alone.

@@ -26,6 +26,9 @@ WEIGHTS = (4.0, 2.0, 3.0, 1.0, 0.5, 1.5)
 #: most of the time, since bm25 looks at every row that holds the word.
 COMMON = 0.2
 
+#: FTS5 gives a word that most rows hold next to nothing; dividing by less would make noise of it.
+LEAST_RARE = 0.2
+
 #: Words that every English question has; alone they still search.
 STOP = frozenset(
     "a an and are as at be been by can could did do does for from had has have how i if in into is it its me my no not of"
@@ -69,17 +72,31 @@ def gather(reader: Reader, shelf: Shelf, mask: np.ndarray, query: Query) -> Evid
 
 
 def _scores(reader: Reader, shelf: Shelf, mask: np.ndarray, expression: str) -> np.ndarray:
+    """bm25 of each row, with the rarity that the words have within the row's own kind: FTS5 counts all
+    kinds as one, also those that the visitor may not read, and check-ins make `commit` a common word."""
     scores = np.zeros(len(shelf.ids), np.float32)
     ids = reader.holding(expression)
+    _, rows = shelf.rows(ids)
+    held = np.zeros(len(shelf.ids), bool)
+    held[rows] = True
+    held &= mask
+    rarity = _rarity(shelf, mask, held)
     if len(ids) > COMMON * max(len(shelf.ids), 1000):
-        _, rows = shelf.rows(ids)
-        scores[rows] = np.log(len(shelf.ids) / len(ids) + 1.0)
+        scores[held] = rarity[shelf.kinds[held]]
     elif len(ids):
         ids, values = reader.match(expression, WEIGHTS)
         here, rows = shelf.rows(ids)
-        scores[rows] = values[here]
+        everywhere = max(np.log((reader.lexical_rows() + 0.5) / (len(ids) + 0.5)), LEAST_RARE)
+        scores[rows] = values[here] * rarity[shelf.kinds[rows]] / everywhere
     scores[~mask] = 0.0
     return scores
+
+
+def _rarity(shelf: Shelf, mask: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Inverse document frequency within each kind, float [256]."""
+    total = np.bincount(shelf.kinds[mask], minlength=256)
+    found = np.bincount(shelf.kinds[held], minlength=256)
+    return np.log(1 + (total - found + 0.5) / (found + 0.5))
 
 
 def holding(reader: Reader, shelf: Shelf, expression: str) -> np.ndarray:

@@ -50,6 +50,7 @@ class Reader:
     def __init__(self, db: sqlite3.Connection):
         self.db = db
         self.tables = schema.table_names(db)
+        self._lexical_rows: int | None = None
 
     def settings(self) -> Settings:
         """The repository's settings; defaults where there is no row."""
@@ -146,6 +147,12 @@ class Reader:
             f"SELECT rowid, bm25(fx_vec_fts, {columns}) FROM fx_vec_fts WHERE fx_vec_fts MATCH ?", (*weights, expression)
         ).fetchall()
         return np.array([row[0] for row in rows], np.int64), np.array([-row[1] for row in rows], np.float32)
+
+    def lexical_rows(self) -> int:
+        """How many rows the full-text index has."""
+        if self._lexical_rows is None:
+            self._lexical_rows = self.db.execute("SELECT count(*) FROM fx_vec_fts_docsize").fetchone()[0]
+        return self._lexical_rows
 
     def holding(self, expression: str) -> np.ndarray:
         """Row ids int64 of an FTS5 expression; much cheaper than their bm25."""

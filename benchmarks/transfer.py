@@ -123,7 +123,7 @@ def sizes(path: Path, chunks: int) -> None:
         table = "fx_vec_fts" if table.startswith("fx_vec_fts") else table
         total[table] = total.get(table, 0) + size
     ours = {name: size for name, size in total.items() if name.startswith("fx_vec_") or name == "unversioned"}
-    print(f"\n| layer | table | kB per 1,000 chunks |\n|---|---|---|")
+    print("\n| layer | table | kB per 1,000 chunks |\n|---|---|---|")
     for name, size in sorted(ours.items(), key=lambda item: (item[0] == "unversioned", -item[1])):
         if size / chunks >= 1:
             print(f"| {'2' if name == 'unversioned' else '1'} | {name} | {size / chunks:.0f} |")

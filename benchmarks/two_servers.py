@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 if len(sys.argv) > 1:
     os.environ["PATH"] = f"{sys.argv[1]}{os.pathsep}{os.environ['PATH']}"
 
-from serve import FossilServer  # noqa: E402
-from travel import FILES, QUERIES, clone, fossil, make_site, sync  # noqa: E402
+from serve import FossilServer
+from travel import FILES, QUERIES, clone, fossil, make_site, sync
 
 
 def vecsearch(*args: object) -> str:

@@ -22,12 +22,12 @@ from .index import Progress, Report, Run, text_digest
 from .located import locate
 from .publish import Publisher, blob_name, hash_of
 from .store import catalog, connection, exchange, schema, unversioned, ve01
-from .store.exchange import Artifact
 from .store.reader import Reader
 from .store.settings import store as store_setting
 from .store.ve01 import Record
 from .store.writer import Entry, Writer
 from .types import Chunk, Document
+
 
 @dataclass
 class ImportReport(Report):
@@ -149,32 +149,33 @@ class _Import(Run):
 def _import_libraries(db: sqlite3.Connection, incoming: Incoming, report: ImportReport, anew: bool) -> None:
     """Definitions of libraries are in no document of the repository: they are taken as described. What
     an earlier import brought and the source has forgotten goes."""
-    reader, offered = Reader(db), incoming.listed.libraries
-    templates = reader.library_templates()
-    brought = set(reader.mark("libraries").splitlines())
+    templates, offered = Reader(db).library_templates(), incoming.listed.libraries
+    brought = set(Reader(db).mark("libraries").splitlines())
     for project in sorted(offered.keys() | brought):
-        known = {} if anew else reader.library(project)
-        wanted = {hash_: a for hash_, a in incoming.listed.artifacts.items() if a.kind == "api" and a.project == project}
-        fresh = sorted(wanted.keys() - known.keys())
-        entries = [entry for hash_ in fresh if (entry := _definition(incoming, wanted[hash_], report))]
-        gone = [known[hash_] for hash_ in known.keys() - wanted.keys()]
-        if not entries and not gone and templates.get(project) == offered.get(project):
-            continue
-        with connection.transaction(db):
-            writer = Writer(db)
-            writer.set_library(project, offered.get(project))
-            writer.set_mark("libraries", "\n".join(sorted(offered)))
-            writer.remove(gone)
-            for entry in entries:
-                writer.put(entry, incoming.model, project)
-        report.unchanged = False
-        report.artifacts, report.chunks = report.artifacts + len(entries), report.chunks + sum(len(e.chunks) for e in entries)
+        known = {} if anew else Reader(db).library(project)
+        wanted = {a.hash for a in incoming.listed.artifacts.values() if a.kind == "api" and a.project == project}
+        entries = [entry for hash_ in sorted(wanted - known.keys()) if (entry := _definition(incoming, hash_, report))]
+        gone = [known[hash_] for hash_ in known.keys() - wanted]
+        if entries or gone or templates.get(project) != offered.get(project):
+            with connection.transaction(db):
+                writer = Writer(db)
+                writer.set_mark("libraries", "\n".join(sorted(offered)))
+                _store_library(writer, project, offered.get(project), entries, gone, incoming.model)
+            report.unchanged = False
+            report.artifacts, report.chunks = report.artifacts + len(entries), report.chunks + sum(len(e.chunks) for e in entries)
 
 
-def _definition(incoming: Incoming, artifact: Artifact, report: ImportReport) -> Entry | None:
+def _store_library(writer: Writer, project: str, template: str | None, entries: list[Entry], gone: list[int], model: str) -> None:
+    writer.set_library(project, template)
+    writer.remove(gone)
+    for entry in entries:
+        writer.put(entry, model, project)
+
+
+def _definition(incoming: Incoming, hash_: str, report: ImportReport) -> Entry | None:
     try:
-        records = incoming.records(artifact.hash)
-        return entry_of(artifact, records, artifact.hash, incoming.dim) if records else None
+        records = incoming.records(hash_)
+        return entry_of(incoming.listed.artifacts[hash_], records, hash_, incoming.dim) if records else None
     except BlobError as error:
         report.refused.append(str(error))
         return None

@@ -19,7 +19,7 @@ from .rows import Limits, Piece, Rows, rows_of, pack
 __all__ = ["CHUNKER_VERSION", "cut_short", "embedding_text", "split", "symbols"]
 
 #: Raised whenever the same text would be cut otherwise: older indexes are then stale.
-CHUNKER_VERSION = 2
+CHUNKER_VERSION = 3
 
 #: `seq` is two bytes wide in the transfer format.
 MOST_CHUNKS = 1 << 16
@@ -37,7 +37,7 @@ _OUTLINES = {
 
 def split(document: Document, settings: Mapping[str, Any]) -> list[Chunk]:
     """The chunks of a document, in order. Together they hold every line that is not blank, unless
-    it is long and data, or minified: then the first `max-data-chunks` (see cut_short)."""
+    it is long and data, or minified: then the `max-data-chunks` that tell the most (see cut_short)."""
     limits = Limits.of(settings["chunk-chars"])
     if document.format == "passages":
         return _passage_chunks(document, limits)
@@ -54,7 +54,7 @@ def cut_short(document: Document, chunks: list[Chunk]) -> str:
     if document.skipped or document.format == "passages":
         return ""
     whole, kept = _solid(document.text), sum(_solid(chunk.text) for chunk in chunks)
-    return "" if kept == whole else f"first {100 * kept // whole}% indexed"
+    return "" if kept == whole else f"{100 * kept // whole}% indexed"
 
 
 def _solid(text: str) -> int:

@@ -115,4 +115,4 @@ def _unix_lines(text: str) -> str:
 
 
 def _megabytes(size: int) -> str:
-    return f"{size / (1 << 20):.1f}"
+    return f"{size / 1_000_000:.1f}"

@@ -93,5 +93,5 @@ def test_fusion_by_hand():
 
 def test_best_of_each_artifact_and_what_is_folded():
     artifacts = np.array([0, 0, 0, 1])
-    assert best_of(artifacts, 2, np.array([1.0, 5.0, 2.0, 3.0])).tolist() == [5.0, 3.0]
+    assert best_of(np.array([0, 3, 4]), np.array([1.0, 5.0, 2.0, 3.0])).tolist() == [5.0, 3.0]
     assert fold([1, 3, 0, 2], artifacts, 2) == ([1, 3, 0], {0: 1})

@@ -101,6 +101,5 @@ def coverage(evidence: Evidence, shelf: Shelf, mask: np.ndarray) -> float:
     held = (evidence.formed > 0) | (evidence.typed > 0)
     count = held.sum(axis=1)
     telling = np.log(1 + rows / (count + 0.5))
-    groups = shelf.artifacts
-    by_artifact = best_of(groups, int(groups[-1]) + 1, held.astype(np.float32))
+    by_artifact = best_of(shelf.starts, held.astype(np.float32))
     return float((telling @ by_artifact).max() / telling.sum())

@@ -10,7 +10,7 @@ import numpy as np
 #: places of an arm should count for more (docs/ranking.md has both measured).
 RRF_K = 20
 #: Ranks beyond this add nothing that reaches a page.
-DEPTH = 100
+DEPTH = 50
 
 
 def ranked(scores: np.ndarray, depth: int) -> np.ndarray:
@@ -35,11 +35,11 @@ def reciprocal_ranks(arms: Mapping[str, np.ndarray], weights: Mapping[str, float
     return fused
 
 
-def best_of(groups: np.ndarray, count: int, scores: np.ndarray) -> np.ndarray:
-    """The best score in each of `count` groups; `groups` is ascending and has them all."""
-    if not count:
+def best_of(starts: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The best score in each group of rows along the last axis; `starts` is the first row of each, and the end."""
+    if len(starts) < 2:
         return np.zeros(scores.shape[:-1] + (0,), scores.dtype)
-    return np.maximum.reduceat(scores, np.searchsorted(groups, np.arange(count)), axis=-1)
+    return np.maximum.reduceat(scores, starts[:-1], axis=-1)
 
 
 def fold(rows: Sequence[int], artifact: np.ndarray, most: int) -> tuple[list[int], dict[int, int]]:

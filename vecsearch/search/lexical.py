@@ -22,9 +22,9 @@ from .query import Query
 #: them moves the measured figures by less than their noise.
 WEIGHTS = (4.0, 2.0, 3.0, 1.0, 0.5, 1.5)
 
-#: A word in more of the rows than this says little: that it is there counts, not how often. It saves
-#: most of the time, since bm25 looks at every row that holds the word.
-COMMON = 0.2
+#: A word in more rows than this says little: that it is there counts, not how often. bm25 looks at every
+#: row that holds the word, so this bounds what a word costs to a few milliseconds.
+COMMON = 2000
 
 #: FTS5 gives a word that most rows hold next to nothing; dividing by less would make noise of it.
 LEAST_RARE = 0.2
@@ -81,7 +81,7 @@ def _scores(reader: Reader, shelf: Shelf, mask: np.ndarray, expression: str) -> 
     held[rows] = True
     held &= mask
     rarity = _rarity(shelf, mask, held)
-    if len(ids) > COMMON * max(len(shelf.ids), 1000):
+    if len(ids) > COMMON:
         scores[held] = rarity[shelf.kinds[held]]
     elif len(ids):
         ids, values = reader.match(expression, WEIGHTS)

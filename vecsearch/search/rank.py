@@ -150,9 +150,9 @@ def _row_arms(found: Field) -> dict[str, np.ndarray]:
 
 
 def _artifact_arms(found: Field, by_row: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    groups = found.shelf.artifacts
-    count = int(groups[-1]) + 1 if len(groups) else 0
-    arms = {name: best_of(groups, count, scores) for name, scores in by_row.items()}
+    groups, starts = found.shelf.artifacts, found.shelf.starts
+    count = len(starts) - 1
+    arms = {name: best_of(starts, scores) for name, scores in by_row.items()}
     if found.similarity is not None and count:
         sizes = np.maximum(np.bincount(groups, weights=found.mask, minlength=count), 1)
         # Similarities are -1..1, reciprocal ranks take what is positive: all of them, shifted.
@@ -163,8 +163,7 @@ def _artifact_arms(found: Field, by_row: dict[str, np.ndarray]) -> dict[str, np.
 def _fused(found: Field, arms: dict[str, np.ndarray], weights: dict[str, float], recipe: Recipe) -> np.ndarray:
     """Reciprocal ranks among all artifacts and among those of the same kind, in shares of `apart`."""
     together = reciprocal_ranks(arms, weights, recipe.depth, recipe.k)
-    starts = np.flatnonzero(np.diff(found.shelf.artifacts, prepend=-1))
-    kinds = found.shelf.kinds[starts]
+    kinds = found.shelf.kinds[found.shelf.starts[:-1]]
     present = np.unique(kinds)
     if len(present) < 2:
         return together
@@ -199,7 +198,7 @@ class _Filled(dict):
         self.found, self.key = found, key
 
     def __missing__(self, artifact: int) -> list[int]:
-        first, end = np.searchsorted(self.found.shelf.artifacts, [artifact, artifact + 1])
+        first, end = self.found.shelf.starts[artifact : artifact + 2]
         key = np.where(self.found.mask[first:end], self.key[first:end], -np.inf)
         return [int(first + np.argmax(key))]
 

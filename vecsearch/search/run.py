@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -32,17 +33,37 @@ def search(db: sqlite3.Connection, embedder: Callable[[], Embedder], query: Quer
     only if the semantic arm runs. Raises StoreError where the index cannot be read.
     """
     result = Result(query)
-    clock = Clock(result.took_ms)
+    with one_state(db):
+        _answer(db, embedder, result, frozenset(kinds), base_url, explain, recipe)
+    return result
+
+
+@contextmanager
+def one_state(db: sqlite3.Connection) -> Iterator[None]:
+    """All that is read inside is of one moment, whatever an index run writes meanwhile."""
+    if db.in_transaction:
+        yield
+        return
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.execute("ROLLBACK")
+
+
+def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Result, kinds: frozenset[str], base_url: str,
+            explain: bool, recipe: rank.Recipe) -> None:
+    query, clock = result.query, Clock(result.took_ms)
     reader = Reader(db)
     try:
         state = reader.state()
     except NoIndexError as error:
         result.degrade("no_index", str(error))
-        return result
+        return
     result.model, result.checkin = state.model, state.checkin
     if reader.mark("change") != change_mark(db):
         result.degrade("stale", "the repository has changed since it was indexed; run: vecsearch index")
-    permitted = frozenset(kinds) & query.kinds if query.kinds else frozenset(kinds)
+    permitted = kinds & query.kinds if query.kinds else kinds
     shelf = reader.shelf(state, permitted)
     mask = allowed_rows(reader, shelf, query)
     clock.lap("open")
@@ -59,7 +80,6 @@ def search(db: sqlite3.Connection, embedder: Callable[[], Embedder], query: Quer
     if result.total < suggest.FEW and evidence is not None:
         result.suggestions = suggest.suggestions(reader, shelf, mask, query)
     clock.lap("hits")
-    return result
 
 
 def _similarity(shelf: Shelf, mask: np.ndarray, state: State, embedder: Callable[[], Embedder], query: Query,

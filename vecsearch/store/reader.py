@@ -218,7 +218,8 @@ class Reader:
             yield from self.db.execute("SELECT -id, project, path, user, mtime FROM fx_vec_source")
 
     def artifact_facts(self, ids: Sequence[int]) -> list[tuple[str, str | None, str, str, int]]:
-        """(kind, path, hash, project, mtime) for each row id, in their order, without reading any text."""
+        """(kind, path, hash, project, mtime) for each row id, in their order, without reading any text; of no
+        kind if the row has gone since the shelf was filled."""
         mtime = "coalesce(d.mtime, 0)" if "fx_vec_detail" in self.tables else "0"
         join = "LEFT JOIN fx_vec_detail d ON d.chunk_id=c.id" if "fx_vec_detail" in self.tables else ""
         found = {row[0]: row[1:] for row in self.db.execute(
@@ -228,7 +229,7 @@ class Reader:
             found |= {row[0]: row[1:] for row in self.db.execute(
                 "SELECT -id, kind, path, hash, project, mtime FROM fx_vec_source WHERE id IN (SELECT value FROM json_each(?))",
                 (json.dumps([-i for i in ids if i < 0]),))}
-        return [found[i] for i in ids]
+        return [found.get(i, ("", None, "", "", 0)) for i in ids]
 
     def vectors_by_digest(self, digests: Sequence[bytes], model: str) -> dict[bytes, bytes]:
         """digest -> stored vector, for texts that were embedded by this model before."""

@@ -24,7 +24,8 @@ class Shelf:
     """n rows ordered by artifact and place in it, which is the same in every clone.
 
     ids int64 [n]: the chunk's id, or minus the source's id for a document that is only a name;
-    kinds uint8 [n]: index into KINDS; artifacts int32 [n]: 0, 1, ... in the order of the rows;
+    kinds uint8 [n]: index into KINDS; artifacts int32 [n]: 0, 1, ... in the order of the rows; starts
+    int64 [artifacts + 1]: the first row of each, and the end;
     matrix float32 [n, dim]: unit vectors, zero where there is none.
     """
 
@@ -32,13 +33,15 @@ class Shelf:
     kinds: np.ndarray
     artifacts: np.ndarray
     matrix: np.ndarray
+    starts: np.ndarray
     _by_id: np.ndarray = field(repr=False)
 
     @classmethod
     def of(cls, ids: Sequence[int], kinds: Sequence[int], artifacts: Sequence[int], matrix: np.ndarray) -> Shelf:
         """From plain columns."""
-        numbers = np.array(ids, np.int64)
-        return cls(numbers, np.array(kinds, np.uint8), np.array(artifacts, np.int32), matrix, np.argsort(numbers, kind="stable"))
+        numbers, groups = np.array(ids, np.int64), np.array(artifacts, np.int32)
+        starts = np.append(np.flatnonzero(np.diff(groups, prepend=-1)), len(groups))
+        return cls(numbers, np.array(kinds, np.uint8), groups, matrix, starts, np.argsort(numbers, kind="stable"))
 
     def rows(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(places in `ids` that are on the shelf, their rows)."""

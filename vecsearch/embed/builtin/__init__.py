@@ -30,7 +30,7 @@ except ImportError:
     from hashlib import blake2b
 
 NAME = "mosaic"
-VERSION = 1
+VERSION = 2
 DIM = 256
 #: Length of a hashed direction: that of an informative word.
 GRAM_LENGTH = 2.0

@@ -60,13 +60,14 @@ def _printable(text: str) -> str:
     return "".join(c if c == "\n" or c.isprintable() else "?" for c in text)
 
 
-def code_lines(hit: Hit) -> list[tuple[int, Markup]]:
-    """(number, line) of the few lines of a code hit that hold most of what its snippet marks."""
-    marked = sorted({unescape(word) for word in re.findall(r"<mark>(.*?)</mark>", hit.snippet)}, key=len, reverse=True)
+def code_lines(hit: Hit, asked: str) -> list[tuple[int, Markup]]:
+    """(number, line) of the few lines of a code hit that hold most of what was asked or its snippet marks."""
+    words = {unescape(word) for word in re.findall(r"<mark>(.*?)</mark>", hit.snippet)} | {w for w in re.findall(r"\w+", asked) if len(w) > 3}
+    marked = sorted(words, key=len, reverse=True)
     found = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, marked))})(?!\w)" if marked else r"(?!)")
     lines = hit.text.expandtabs(4).splitlines()
     said = [set(found.findall(line)) for line in lines]
-    held = [i for i, words in enumerate(said) if words]
+    held = [i for i, here in enumerate(said) if here]
     best = max(held, key=lambda i: (len(set().union(*said[i : i + LINES - 1])), -i), default=0)
     start = max(0, min(best - 1, len(lines) - LINES))
     while start < best and not lines[start].strip():

@@ -46,14 +46,11 @@ def nonce() -> str:
 
 def html(template: str, status: int = 200, **values: Any) -> Response:
     """A page in the skin. It has no ETag: a 304 would bring Fossil's new nonce to the old page's script."""
-    asked_for = request.full_path.rstrip("?").lstrip("/")
+    here = request.full_path.rstrip("?").removeprefix("/")
+    here = f"ext/search{'/' if here[:1] not in ('', '?') else ''}{here}"
     body = render_template(template, base=base(), nonce=nonce(), style=Markup(static_text("search.css")),
-                           script=Markup(static_text("search.js")), login=f"{base()}/login?g={quote(f'/ext/search{_tail(asked_for)}', safe='')}", **values)
+                           script=Markup(static_text("search.js")), login=f"{base()}/login?g={quote(here, safe='')}", **values)
     return Response(body.strip() + "\n", status, content_type="text/html; charset=utf-8", headers=HEADERS)
-
-
-def _tail(path: str) -> str:
-    return path if path.startswith("?") or not path else f"/{path}"
 
 
 def data(body: str, content_type: str, *, status: int = 200, unlike: str = "") -> Response:

@@ -43,12 +43,13 @@ def published(path: Path) -> set[str]:
         db.close()
 
 
-def configure(path: Path, choice: str) -> None:
+def configure(path: Path, choice: str, **others: str) -> None:
     from vecsearch.store.settings import store
 
     db = connection.open_writable(path)
     with connection.transaction(db):
-        store(db, "publish", choice)
+        for name, value in {"publish": choice, **others}.items():
+            store(db, name, value)
     db.close()
 
 
@@ -85,6 +86,18 @@ def test_why_the_rule_is_so_strict(site, tmp_path):
             raw = reply.read()
             assert b"VE01" in (zlib.decompress(raw[4:]) if reply.headers["Content-Type"] == "application/x-fossil" else raw)
         assert "/login" in server.get(f"/uv/{name}")[2]
+
+
+def test_a_catalog_without_files_tells_nothing_of_files(site):
+    """Neither branch nor check-in, nor the globs of what is not indexed."""
+    site.user("nobody", "j")
+    configure(site.path, "auto", **{"ignore-glob": "secret-plans/*"})
+    index_site(site.path)
+    db = open_readonly(site.path)
+    content = rows.read(db, catalog.NAME).decode()
+    db.close()
+    assert catalog.decode(content.encode()).artifacts and "secret-plans" not in content
+    assert (catalog.decode(content.encode()).checkin, catalog.decode(content.encode()).tips) == ("", {})
 
 
 def test_what_is_closed_later_is_withdrawn_by_the_next_run(site):

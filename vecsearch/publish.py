@@ -100,13 +100,16 @@ class Outgoing:
         """One month's check-ins."""
         return pack.encode((catalog.describe(a) | {"hash": a.hash}, self.blob(a.hash)) for a in checkins)
 
-    def catalog(self, dim: int, digests: Mapping[str, str], packs: Mapping[str, str], tips: Mapping[str, str], checkin: str) -> bytes:
-        """vec/index.json over the artifacts and packs that have a digest."""
-        listed = {hash_: artifact for hash_, artifact in self.artifacts().items() if hash_ in digests} if digests else {}
+    def catalog(self, dim: int, listed: Mapping[str, Artifact], digests: Mapping[str, str], packs: Mapping[str, str],
+                tips: Mapping[str, str], checkin: str) -> bytes:
+        """vec/index.json over artifacts and packs, each with the hash of its file."""
+        reader = Reader(self.db)
+        floor = reader.mark("floor")
+        about_files = {"checkin": checkin, "tips": tips, "settings": exchange.shaping_settings(self.db),
+                       "libraries": reader.library_templates()} if "api" in self.kinds else {}
         return catalog.encode(catalog.Catalog(
-            model=self.model, dim=dim, chunker=CHUNKER_VERSION, project=project_name(self.db), checkin=checkin, tips=tips,
-            marks={"floor": mark} if (mark := Reader(self.db).mark("floor")) else {}, libraries=Reader(self.db).library_templates(),
-            settings=exchange.shaping_settings(self.db), packs=packs, artifacts=listed, digests=digests))
+            model=self.model, dim=dim, chunker=CHUNKER_VERSION, project=project_name(self.db), marks={"floor": floor} if floor else {},
+            packs=packs, artifacts=listed, digests=digests, **about_files))
 
 
 def _pack_name(mtime: int) -> str:
@@ -140,7 +143,7 @@ class Publisher:
             self.exported = {hash_ for hash_, was in old.digests.items() if present.get(blob_name(hash_)) == was}
             self.packed = {name for name, was in old.packs.items() if present.get(name) == was}
         else:
-            unversioned.put(self.db, catalog.NAME, self.files.catalog(self.embedder.dim, {}, {}, {}, ""))
+            unversioned.put(self.db, catalog.NAME, self.files.catalog(self.embedder.dim, {}, {}, {}, {}, ""))
 
     def put(self, sources: Iterable[Source]) -> None:
         """Export what was just stored; packs wait for `finish`."""
@@ -181,7 +184,8 @@ class Publisher:
             present = unversioned.files(self.db)
             digests = {hash_: present[blob_name(hash_)] for hash_ in self.exported}
             packs = {name: present[name] for name in self.packed}
-            unversioned.put(self.db, catalog.NAME, self.files.catalog(self.embedder.dim, digests, packs, tips, checkin))
+            listed = {hash_: wanted[hash_] for hash_ in digests}
+            unversioned.put(self.db, catalog.NAME, self.files.catalog(self.embedder.dim, listed, digests, packs, tips, checkin))
 
     def _prune(self) -> None:
         """Whoever publishes prunes every stale blob; whoever does not withdraws only what it wrote."""

@@ -31,7 +31,7 @@ def semantic_search(repository: str | Path, query: str, *, kind: str | None = No
     """The best `k` passages of a Fossil repository for a query, in the language of the search page.
 
     >>> from vecsearch import semantic_search
-    >>> hits = semantic_search(repository, "how do I get one file back", k=3)
+    >>> hits = semantic_search(repository, "restore one file", k=3)
     >>> hits.state, hits[0].kind, hits[0].path, hits[0].lines
     ('ok', 'doc', 'docs/restore.md', (1, 17))
     >>> semantic_search(repository, "sourdough bread without a dutch oven")

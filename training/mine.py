@@ -83,7 +83,7 @@ def refer(made: list[Piece]) -> None:
     for piece in made:
         if piece["kind"] == "doc":
             for sentence in re.split(r"(?<=[.!?])\s+|\n\s*\n", str(piece["text"])):
-                for name in set(_MENTION.findall(sentence)):
+                for name in sorted(set(_MENTION.findall(sentence))):
                     target = owner.get(name)
                     spoken = queries.tidy(sentence.replace(name, " "))
                     if target and len(target["queries"]) < 14 and queries.good(spoken, 5, 45):

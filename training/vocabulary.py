@@ -27,7 +27,7 @@ def count(corpus: Path) -> tuple[Counter, Counter, Counter]:
     for word, packages, rows in zip(words, arrays["packages_of"].tolist(), arrays["pieces_of"].tolist(), strict=True):
         if word.isascii():
             found = parts(word)
-            for part in set(found):
+            for part in sorted(set(found)):
                 spread[part] += packages
                 often[part] += rows
             if len(found) > 1:

@@ -1,0 +1,177 @@
+"""What a searcher may rely on, on a real repository with the real model."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vecsearch.embed.builtin import Builtin
+from vecsearch.errors import EmbedError
+from vecsearch.fossil.repository import open_readonly
+from vecsearch.index import index
+from vecsearch.search.query import parse
+from vecsearch.search.rank import RECIPE
+from vecsearch.search.run import search
+from vecsearch.store import connection
+from vecsearch.types import KINDS
+
+FILES = {
+    "docs/load.md": "# Load management\n\nThe server refuses expensive pages while the machine is busy.\nThe load average is compared with a threshold.\n",
+    "docs/settings.md": "# Settings\n\n## max-loadavg\n\nSet `max-loadavg` to 4.0.\n\n## other\n\nNothing else matters here.\n",
+    "docs/backup.md": "# Backups\n\nMake a copy of the repository every night. Stop the server, copy the snapshot back.\n\n" + "".join(
+        f"## {name} of snapshots\n\n" + "A snapshot of the repository is kept apart from it and checked. " * 20 + "\n\n"
+        for name in ("Rotation", "Encryption", "Removal", "Transport")),
+    "docs/cpp.md": "# Languages\n\nThe parser is written in C++ for speed.\n",
+    "docs/c.md": "# History of C\n\nThe language C is older, and C compilers are everywhere. C is small.\n",
+    "src/render.js": "// draws\nexport function componentEmits(name) {\n  return listeners[name];\n}\n",
+    "src/use.js": "import { componentEmits } from './render.js';\nfor (const name of names) { log(componentEmits(name)); log(componentEmits(name)); }\n",
+    "src/retry.py": "def retry_with_backoff(call):\n    '''Waits longer after each failure.'''\n    return call()\n",
+    "tests/test_retry.py": "def test_retry_with_backoff():\n    assert retry_with_backoff(lambda: 1) == 1\n",
+}
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("rank")
+    path, work = folder / "r.fossil", folder / "work"
+    for name, text in FILES.items():
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text(text, "utf-8")
+    for arguments in (["init", str(path)], ["open", "--force", "--keep", str(path)], ["add", "."],
+                      ["commit", "--no-warnings", "-m", "all of it"]):
+        subprocess.run(["fossil", *arguments], cwd=work, check=True, capture_output=True, env={"HOME": str(folder), "USER": "ann", "PATH": "/usr/bin:/bin"})
+    index(path, lambda settings: Builtin())
+    return path
+
+
+@pytest.fixture
+def ask(repository):
+    """ask("words", k=3) -> the result."""
+    db = open_readonly(repository)
+    model = Builtin()
+
+    def run(text: str, kinds=KINDS, recipe=RECIPE, explain=False, embedder=lambda: model, **options):
+        return search(db, embedder, parse(text, **options), kinds, recipe=recipe, explain=explain)
+
+    yield run
+    db.close()
+
+
+def paths(result) -> list[str]:
+    return [hit.path for hit in result.hits]
+
+
+def test_the_literal_identifier_stands_above_what_is_merely_similar(ask):
+    found = ask("max-loadavg").hits
+    holds = ["max-loadavg" in hit.text for hit in found]
+    assert found[0].path == "docs/settings.md" and holds == sorted(holds, reverse=True)
+
+
+def test_an_identifier_is_found_by_its_parts_and_its_definition_is_first(ask):
+    assert paths(ask("component emit"))[0].startswith("src/")
+    assert paths(ask("componentEmits"))[:2] == ["src/render.js", "src/use.js"]
+    assert paths(ask("retry_with_backoff"))[0] == "src/retry.py"
+
+
+def test_a_quoted_phrase_stands_first(ask):
+    assert paths(ask('"copy the snapshot back" repository'))[0] == "docs/backup.md"
+
+
+def test_letters_that_the_tokenizer_drops_are_looked_for(ask):
+    assert paths(ask("C++"))[0] == "docs/cpp.md"
+
+
+def test_what_is_excluded_is_in_no_arm(ask):
+    assert "docs/backup.md" in paths(ask("snapshot repository"))
+    assert "docs/backup.md" not in paths(ask("copy every night -snapshot -snapshots"))
+
+
+def test_one_artifact_has_two_hits_and_says_how_many_are_folded(ask):
+    found = [hit for hit in ask("snapshots of the repository").hits if hit.path == "docs/backup.md"]
+    assert len(found) == 2 and found[0].folded >= 1
+
+
+def test_pages_continue_each_other(ask):
+    whole = ask("the server and the repository", k=6)
+    assert len(whole.hits) >= 4
+    first, second = ask("the server and the repository", k=2), ask("the server and the repository", k=2, offset=2)
+    assert [(h.path, h.seq) for h in first.hits + second.hits] == [(h.path, h.seq) for h in whole.hits[:4]]
+    assert first.next == 2 and [h.rank for h in second.hits] == [3, 4]
+
+
+def test_what_belongs_elsewhere_is_answered_with_nothing(ask):
+    result = ask("sourdough bread without a dutch oven")
+    assert (result.hits, result.total, result.state, result.next) == ([], 0, "ok", None)
+
+
+def test_a_slip_is_corrected_from_what_may_be_read(ask):
+    assert ask("snapshto").suggestions == ["snapshot"]
+    assert ask("snapshto", kinds=["code"]).suggestions == []
+
+
+def test_only_permitted_kinds_are_ranked(ask):
+    assert {hit.kind for hit in ask("retry", kinds=["code"]).hits} == {"code"}
+    assert ask("retry", kinds=[]).hits == []
+    assert ask("kind:doc retry", kinds=["code"]).hits == []
+
+
+@pytest.mark.parametrize(("glob", "found"), [("docs", True), ("docs/load.md", True), ("doc", False), ("*.md", True), ("src", False)])
+def test_a_path_filter_matches_whole_components(ask, glob, found):
+    assert ("docs/load.md" in paths(ask(f"path:{glob} load average"))) is found
+
+
+def test_files_in_hand_draw_their_neighbours_up(ask):
+    alone = ask("language history of the parser", explain=True).hits
+    near = ask("language history of the parser", explain=True, files=("docs/cpp.md",)).hits
+    assert [hit.path for hit in alone[:2]] == ["docs/c.md", "docs/cpp.md"] and alone[0].explain["near"] == 0
+    assert near[0].path == "docs/cpp.md" and near[0].explain["near"] > near[1].explain["near"] > 0
+
+
+def test_tests_stand_below_what_they_test(ask):
+    order = paths(ask("retry with backoff"))
+    assert order.index("src/retry.py") < order.index("tests/test_retry.py")
+
+
+def test_explain_names_each_step_and_is_empty_unless_asked(ask):
+    hit = ask("load average threshold", explain=True).hits[0]
+    assert {"fused", "coherence", "name", "mentioned", "near", "place", "authority", "exact"} == set(hit.explain)
+    assert hit.arms["keyword"] == 1 and ask("load average").hits[0].explain == {}
+
+
+def test_a_provider_that_is_down_leaves_the_words_and_says_so(ask):
+    def down():
+        raise EmbedError("ollama", "connection refused")
+
+    result = ask("load average", embedder=down)
+    assert result.state == "semantic_unavailable" and paths(result)[0] == "docs/load.md" and "keyword" in result.message
+
+
+def test_without_full_text_the_meaning_answers_and_says_so(repository, tmp_path):
+    copy = tmp_path / "r.fossil"
+    copy.write_bytes(repository.read_bytes())
+    writable = connection.open_writable(copy)
+    writable.execute("DROP TABLE fx_vec_fts")
+    writable.close()
+    db = open_readonly(copy)
+    result = search(db, Builtin, parse("load average of a busy server"), KINDS)
+    db.close()
+    assert result.state == "keyword_unavailable" and result.hits[0].path == "docs/load.md" and set(result.hits[0].arms) == {"semantic", "whole"}
+
+
+def test_score_is_the_dot_product_of_query_and_chunk(ask, repository):
+    hit = ask("load average").hits[0]
+    db = open_readonly(repository)
+    (blob,) = db.execute("SELECT e.v FROM fx_vec_embedding e JOIN fx_vec_chunk c ON c.id=e.chunk_id WHERE c.hash=? AND c.seq=?",
+                         (hit.hash, hit.seq)).fetchone()
+    db.close()
+    assert hit.score == pytest.approx(float(np.frombuffer(blob, "<f4") @ Builtin().embed_query("load average")), abs=1e-5)
+
+
+def test_each_step_can_be_left_out(ask):
+    assert ask("retry with backoff", recipe=replace(RECIPE, semantic=0, whole=0)).hits
+    tests_first = ask("test_retry_with_backoff test retry", recipe=replace(RECIPE, place=False)).hits
+    assert tests_first[0].path == "tests/test_retry.py"

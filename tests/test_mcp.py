@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sqlite3
 import subprocess
 import sys
 import time
+import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable
@@ -23,6 +25,7 @@ from mcp.shared.exceptions import MCPError
 from serve import FossilServer, free_port
 from test_server import everything, set_caps
 
+from vecsearch.cli import main
 from vecsearch.mcp import protocol, tools
 
 TOOLS = ["semantic_search", "read_hit", "similar"]
@@ -39,20 +42,20 @@ def extroot(tmp_path_factory, demo_indexed) -> Path:
 def stdio(path: Path, use: Callable[[Client], Awaitable[Any]], *options: str) -> Any:
     """What `use` makes of a client whose server is a process of its own."""
 
-    async def main() -> Any:
+    async def talk() -> Any:
         server = StdioServerParameters(command=VECSEARCH, args=["mcp", "-R", str(path), *options])
         async with Client(stdio_client(server)) as client:
             return await use(client)
 
-    return anyio.run(main)
+    return anyio.run(talk)
 
 
 def over_http(url: str, use: Callable[[Client], Awaitable[Any]]) -> Any:
-    async def main() -> Any:
+    async def talk() -> Any:
         async with Client(url) as client:
             return await use(client)
 
-    return anyio.run(main)
+    return anyio.run(talk)
 
 
 def post(server: FossilServer, message: Any, **headers: str) -> tuple[int, Any]:
@@ -233,3 +236,30 @@ def test_a_hundred_calls_leave_memory_and_descriptors_as_they_were(demo_indexed)
                              text=True, check=True, cwd=Path(__file__).parent.parent, env={**os.environ})
     facts = json.loads(process.stdout)
     assert facts["calls"] == 100 and facts["descriptors_grown"] == 0 and facts["kilobytes_grown"] < 2000
+
+
+AGENTS = Path(__file__).parent.parent / "deploy/agents"
+
+
+def commands(value: Any) -> list[list[str]]:
+    """The command lines in a configuration, whatever its shape."""
+    if isinstance(value, dict):
+        if isinstance(value.get("command"), str):
+            return [[*shlex.split(value["command"]), *value.get("args", [])]]
+        return [value["command"]] if "command" in value else [c for item in value.values() for c in commands(item)]
+    return [c for item in value for c in commands(item)] if isinstance(value, list) else []
+
+
+@pytest.mark.parametrize("file", [path.name for path in sorted(AGENTS.iterdir()) if path.suffix in (".json", ".toml")])
+def test_each_ready_configuration_can_be_read_and_names_a_command_that_exists(file):
+    text = (AGENTS / file).read_text("utf-8")
+    facts = tomllib.loads(text) if file.endswith(".toml") else json.loads(text)
+    assert file in (AGENTS / "README.md").read_text("utf-8")
+    if file == "by-address.json":
+        assert facts["mcpServers"]["fossil"]["url"].endswith("/ext/search/mcp")
+        return
+    (command,) = commands(facts)
+    assert command[0] == "vecsearch" and "/path/to/project.fossil" in command
+    names = [command[1]] + [word.split("=")[0] for word in command[2:] if word.startswith("-") and word != "--"]
+    known = main.commands[names[0]]
+    assert set(names[1:]) <= {option for parameter in known.params for option in parameter.opts}

@@ -1,0 +1,113 @@
+"""The documentation is true: its commands run, and it names every setting and every command.
+
+    python tests/test_docs.py     writes docs/settings.md anew
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from conftest import ROOT, VECSEARCH
+from serve import free_port
+
+from vecsearch.cli import main
+from vecsearch.config import SETTINGS
+
+DOCS = ROOT / "docs"
+RUN = ["quickstart", "administration", "providers", "security", "troubleshooting", "upgrade"]
+#: What needs root, the network or no end is replaced. sudo drops its word; a server or watcher gets three seconds.
+STAND_INS = {
+    "sudo": 'case "$*" in *apt-get*|*/opt/*) echo "stand-in: $*";; *) exec "$@";; esac',
+    "fossil": 'case "$1" in server) timeout 3 {fossil} "$@"; [ $? = 124 ];; *) exec {fossil} "$@";; esac',
+    "vecsearch": 'case "$1" in watch) timeout 3 {vecsearch} "$@"; [ $? -le 124 ];; *) exec {vecsearch} "$@";; esac',
+}
+
+
+def blocks(name: str) -> list[str]:
+    return re.findall(r"^```sh\n(.*?)^```$", (DOCS / f"{name}.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def shell(tmp_path, indexed):
+    """Runs a block as a newcomer would, in a folder with project.fossil."""
+    indexed.rename(tmp_path / "project.fossil")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name, text in STAND_INS.items():
+        (tools / name).write_text("#!/bin/sh\n" + text.replace("{fossil}", shutil.which("fossil")).replace("{vecsearch}", VECSEARCH) + "\n")
+        (tools / name).chmod(0o755)
+    (tmp_path / "ext").mkdir()
+    env = {"PATH": f"{tools}:{Path(VECSEARCH).parent}:{os.environ['PATH']}", "HOME": str(tmp_path), "USER": "ann"}
+    subprocess.run(["vecsearch", "install", "--extroot", "ext", "-R", "project.fossil"], cwd=tmp_path, env=env, check=True, capture_output=True)
+
+    def run(block: str) -> subprocess.CompletedProcess:
+        return subprocess.run(["/bin/sh", "-eu", "-c", block], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+    return run
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_every_command_of_the_documentation_runs(shell, name):
+    assert blocks(name)
+    for block in blocks(name):
+        done = shell(block.replace("8089", str(free_port())))
+        assert done.returncode == 0, f"{block}\n{done.stdout}{done.stderr}"
+
+
+def test_no_block_of_commands_is_left_out():
+    with_commands = {path.stem for path in DOCS.glob("*.md") if blocks(path.stem)}
+    assert set(RUN) <= with_commands
+
+
+def commands(group: click.Group, prefix: str) -> Iterator[tuple[str, click.Command]]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{prefix} {name}")
+        else:
+            yield f"{prefix} {name}", command
+
+
+def test_every_command_has_help_and_is_documented():
+    text = "\n".join(path.read_text("utf-8") for path in [*DOCS.glob("*.md"), ROOT / "README.md"])
+    everything = dict(commands(main, "vecsearch"))
+    assert [name for name in everything if not re.search(rf"{name}\b", text)] == []
+    assert [name for name, command in everything.items() if not command.help] == []
+    options = [(name, o.name) for name, command in everything.items() for o in command.params if isinstance(o, click.Option) and not o.help]
+    assert options == []
+
+
+def settings_page() -> str:
+    lines = ["# Settings", "", "Made by `python tests/test_docs.py` from the table in `vecsearch/config.py`.", "",
+             "They live in the repository, because Fossil empties the environment of an extension. `vecsearch config` shows all,",
+             "`vecsearch config NAME` one, `vecsearch config NAME VALUE` sets it, `--unset` returns to the default. Lists are",
+             "comma-separated.", "", "| setting | default | meaning |", "|---|---|---|"]
+    for name, setting in SETTINGS.items():
+        default = ", ".join(setting.default) if isinstance(setting.default, tuple) else str(setting.default)
+        limits = f" One of: {', '.join(setting.choices)}." if setting.choices else f" From {setting.low} to {setting.high}." if setting.high else ""
+        lines.append(f"| `{name}` | {f'`{default}`' if default else ''} | {(setting.help + limits).replace('|', chr(92) + '|')} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_page_of_settings_is_that_of_the_table():
+    assert (DOCS / "settings.md").read_text("utf-8") == settings_page(), "run: python tests/test_docs.py"
+
+
+def test_links_between_the_pages_lead_somewhere():
+    for name in RUN:
+        for target in re.findall(r"\]\(([^)#:]+)\)", (DOCS / f"{name}.md").read_text("utf-8")):
+            assert (DOCS / target).exists(), f"{name}.md -> {target}"
+    for file in re.findall(r"`deploy/([\w.-]+)`", "".join((DOCS / f"{name}.md").read_text("utf-8") for name in RUN)):
+        assert (ROOT / "deploy" / file).exists(), file
+
+
+if __name__ == "__main__":
+    (DOCS / "settings.md").write_text(settings_page(), "utf-8")
+    sys.exit(0)

@@ -22,7 +22,7 @@ from .lexical import Evidence
 
 #: What a query must reach: all of its words, or most of them and some likeness, or few and much likeness.
 #: docs/ranking.md has what 654 questions that belong to an index reach there, and 41 that do not.
-ENOUGH = 0.65
+ENOUGH = 0.62
 #: What one standard deviation above questions about other worlds is worth.
 LIKENESS = 0.1
 #: Without likeness (no provider) words alone decide, without words (no FTS5) likeness alone.
@@ -60,8 +60,8 @@ class Elsewhere:
     spread: float
 
     def likeness(self, similarity: float) -> float:
-        """Standard deviations above what comes from elsewhere."""
-        return (similarity - self.mean) / max(self.spread, LEAST_SPREAD)
+        """Standard deviations above what comes from elsewhere; to be less like it is no proof of anything."""
+        return max(0.0, (similarity - self.mean) / max(self.spread, LEAST_SPREAD))
 
 
 def measure(embed_query: Callable[[str], np.ndarray], matrix: np.ndarray) -> Elsewhere:

@@ -55,7 +55,7 @@ def ask(repository):
     model = Builtin()
 
     def run(text: str, kinds=KINDS, recipe=RECIPE, explain=False, embedder=lambda: model, **options):
-        return search(db, embedder, parse(text, **options), kinds, recipe=recipe, explain=explain)
+        return search(db, embedder, parse(text, explain=explain, **options), kinds, recipe=recipe)
 
     yield run
     db.close()

@@ -132,10 +132,12 @@ def _exit_if_refused(faults: list[str]) -> None:
 @click.option("--project", help="Only this project; an empty one is this repository.")
 @click.option("-k", default=10, show_default=True, type=click.IntRange(1, 100), help="At most so many hits.")
 @click.option("--mode", default="hybrid", show_default=True, type=click.Choice(MODES), help="Which arms answer.")
+@click.option("--files", multiple=True, metavar="FILE", help="A file in hand: what is near to it counts more; repeatable.")
+@click.option("--explain", is_flag=True, help="Say of each hit what put it where it stands.")
 @click.option("--json", "as_json", is_flag=True, help="Print the hits as JSON.")
 @click.argument("words", nargs=-1, required=True, metavar="QUERY")
-def search(repository: Path | None, kind: str | None, project: str | None, k: int, mode: str, as_json: bool,
-           words: tuple[str, ...]) -> None:
+def search(repository: Path | None, kind: str | None, project: str | None, k: int, mode: str, files: tuple[str, ...], explain: bool,
+           as_json: bool, words: tuple[str, ...]) -> None:
     """Search the index. QUERY is words, "exact phrases", -word, word*, kind:K, path:GLOB, user:U,
     after:DATE, before:DATE, in:title."""
     from . import embed, present
@@ -144,7 +146,7 @@ def search(repository: Path | None, kind: str | None, project: str | None, k: in
     from .search.run import search as run
     from .store.reader import Reader
 
-    options: dict[str, Any] = {"k": k, "mode": mode}
+    options: dict[str, Any] = {"k": k, "mode": mode, "files": files, "explain": explain}
     if kind:
         options["kinds"] = frozenset({kind})
     if project is not None:

@@ -52,7 +52,15 @@ def _hit_text(hit: Hit) -> str:
     where = f"{hit.path}:{hit.lines[0]}-{hit.lines[1]}" if hit.path and hit.lines else hit.path or hit.hash[:16]
     project = f"{hit.project}: " if hit.project else ""
     passage = textwrap.fill(hit.snippet.striptags(), 96, initial_indent="     ", subsequent_indent="     ")
-    return _printable(f"{hit.rank:2}.  {hit.title}\n     {hit.kind}  {project}{where}  {hit.score:.2f}\n{passage}\n")
+    return _printable(f"{hit.rank:2}.  {hit.title}\n     {hit.kind}  {project}{where}  {hit.score:.2f}\n{passage}\n{_explanation(hit)}")
+
+
+def _explanation(hit: Hit) -> str:
+    """The hit's rank in each arm and what each step gave it, where that was asked for."""
+    if not hit.explain:
+        return ""
+    arms = ", ".join(f"{name} {rank}" for name, rank in hit.arms.items())
+    return f"     ranks: {arms}\n     steps: {', '.join(f'{name} {value:g}' for name, value in hit.explain.items())}\n"
 
 
 def _printable(text: str) -> str:

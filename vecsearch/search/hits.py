@@ -25,7 +25,7 @@ PER_ARTIFACT = 2
 
 
 def fill(db: sqlite3.Connection, reader: Reader, result: Result, found: Field, ranking: Ranking, score: np.ndarray | None,
-         base_url: str, explain: bool) -> None:
+         base_url: str) -> None:
     """Put the page into the result, without what has become invisible since the index run."""
     query, artifacts = result.query, found.shelf.artifacts
     about = _visible(db, reader, found, ranking.rows)
@@ -43,7 +43,7 @@ def fill(db: sqlite3.Connection, reader: Reader, result: Result, found: Field, r
         result.hits.append(hit(
             chunk, rank, float(score[row]) if score is not None else 0.0, query, addresses, addresses.checkin(chunk, tips, result.checkin),
             arms={name: places[artifact] for name, places in ranking.arms.items() if artifact in places},
-            folded=folded.get(artifact, 0), explain=_explanation(found, ranking, row) if explain else {},
+            folded=folded.get(artifact, 0), explain=_explanation(found, ranking, row) if query.explain else {},
         ))
     if len(rows) > query.offset + query.k:
         result.next = query.offset + query.k

@@ -44,6 +44,7 @@ class Query:
     mode: str = "hybrid"
     sort: str = "relevance"
     cut: bool = False
+    explain: bool = False
 
     @property
     def filtered(self) -> bool:

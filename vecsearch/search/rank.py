@@ -29,9 +29,9 @@ class Recipe:
     """The constants. Arms are weights of reciprocal ranks; boosts are in units of the best fused score,
     so that they mean the same for every query."""
 
-    #: The two arms of the contract.
+    #: The two arms of the contract; meaning stands alone against three arms of words.
     keyword: float = 1.0
-    semantic: float = 1.0
+    semantic: float = 1.25
     #: Other forms of the words: half, since what was typed should win.
     forms: float = 0.5
     #: Names that a chunk defines; a question rarely is in the words of a name alone.

@@ -26,7 +26,7 @@ LETTERS_ONLY = "hash"
 
 
 def search(db: sqlite3.Connection, embedder: Callable[[], Embedder], query: Query, kinds: Iterable[str], base_url: str = "", *,
-           explain: bool = False, recipe: rank.Recipe = rank.RECIPE) -> Result:
+           recipe: rank.Recipe = rank.RECIPE) -> Result:
     """Answer a query over the given kinds and nothing else.
 
     `kinds` is what the caller may see; the query's own kinds narrow it further. `embedder` is called
@@ -34,7 +34,7 @@ def search(db: sqlite3.Connection, embedder: Callable[[], Embedder], query: Quer
     """
     result = Result(query)
     with one_state(db):
-        _answer(db, embedder, result, frozenset(kinds), base_url, explain, recipe)
+        _answer(db, embedder, result, frozenset(kinds), base_url, recipe)
     return result
 
 
@@ -52,7 +52,7 @@ def one_state(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Result, kinds: frozenset[str], base_url: str,
-            explain: bool, recipe: rank.Recipe) -> None:
+            recipe: rank.Recipe) -> None:
     query, clock = result.query, Clock(result.took_ms)
     reader = Reader(db)
     try:
@@ -76,7 +76,7 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
     relevant = _is_relevant(found, floor.from_mark(reader.mark("floor"), state.model))
     ranking = rank.rank(found, recipe) if relevant else rank.Ranking()
     clock.lap("rank")
-    hits.fill(db, reader, result, found, ranking, similarity, base_url, explain)
+    hits.fill(db, reader, result, found, ranking, similarity, base_url)
     if result.total < suggest.FEW and evidence is not None:
         result.suggestions = suggest.suggestions(reader, shelf, mask, query)
     clock.lap("hits")

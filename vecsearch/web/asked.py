@@ -17,6 +17,9 @@ SORTS = ("relevance", "date")
 #: Beyond this a page number is a crawler's, not a reader's.
 MAX_OFFSET = 1000
 
+#: Files in hand whose neighbours are drawn up.
+MAX_FILES = 16
+
 _LIKE = re.compile(r"([0-9a-f]{16,128})\.(\d{1,10})")
 
 
@@ -61,6 +64,8 @@ def read(args: Mapping[str, str], base: str) -> Asked:
         "offset": whole_number("offset", args.get("offset") or "0", 0, MAX_OFFSET),
         "mode": _one_of("mode", args.get("mode"), MODES),
         "sort": _one_of("sort", args.get("sort"), SORTS),
+        "files": tuple(filter(None, (args.get("files") or "").split(",")))[:MAX_FILES],
+        "explain": args.get("explain") == "1",
     }
     kind, project = args.get("kind") or "", args.get("project", "*")
     if kind:

@@ -6,6 +6,15 @@ import sqlite3
 from collections.abc import Iterable
 
 
+def code_with(db: sqlite3.Connection, typed: str, kinds: Iterable[str], limit: int) -> list[tuple[str, str, str, str, str]]:
+    """(format, text, kind, hash, project) of code that holds the letters; a chunk may define several names."""
+    wanted = sorted({"code", "api"} & set(kinds))
+    return db.execute(
+        "SELECT s.format, c.text, c.kind, c.hash, coalesce(c.project, '') FROM fx_vec_chunk c JOIN fx_vec_detail d ON d.chunk_id=c.id"
+        f" JOIN fx_vec_source s ON s.id=d.source_id WHERE c.kind IN ({','.join('?' * len(wanted))}) AND instr(lower(c.text), ?)"
+        " ORDER BY c.hash, c.seq LIMIT ?", (*wanted, typed.lower(), limit)).fetchall()
+
+
 def beginning(db: sqlite3.Connection, typed: str, kinds: Iterable[str], limit: int) -> list[tuple[str, str, str, str]]:
     """(name, kind, hash, project), names that begin with what was typed before those that hold a word
     that does, then short before long."""

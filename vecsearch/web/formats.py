@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from flask import Response, render_template
 
+from ..chunk import symbols
 from ..fossil import corpus
 from ..present import result_json
 from ..search.query import clean
@@ -54,13 +55,22 @@ def _visible_names(db: sqlite3.Connection, typed: str, kinds: frozenset[str]) ->
     """(name, kind), each name once, none of an artifact that has become invisible since the index run."""
     if not {"fx_vec_detail", "fx_vec_chunk"} <= Reader(db).tables:
         return []
-    rows = names.beginning(db, typed, kinds, 20 * MOST)
+    rows = _symbols(db, typed, kinds) + names.beginning(db, typed, kinds, 20 * MOST)
     shown = corpus.visible(db, [(kind, hash_) for _, kind, hash_, project in rows if not project])
     found: dict[str, str] = {}
     for name, kind, hash_, project in rows:
         if project or (kind, hash_) in shown:
             found.setdefault(headline(name.split(" > ")[-1], 80), kind)
     return list(found.items())[:MOST]
+
+
+def _symbols(db: sqlite3.Connection, typed: str, kinds: frozenset[str]) -> list[tuple[str, str, str, str]]:
+    """Names that code defines and that begin with what was typed, short ones first."""
+    if not typed.isidentifier():
+        return []
+    found = [(name, kind, hash_, project) for format_, text, kind, hash_, project in names.code_with(db, typed, kinds, 20 * MOST)
+             for name in symbols(format_, text) if name.lower().startswith(typed.lower())]
+    return sorted(set(found), key=lambda row: (len(row[0]), row))
 
 
 def atom(asked: Asked, result: Result, project: str) -> Response:

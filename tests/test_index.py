@@ -267,3 +267,18 @@ def test_an_empty_repository_is_indexed_and_searched(fossil, vecsearch, tmp_path
     fossil("init", "--empty", path) if "--empty" in fossil("help", "init") else fossil("init", path)
     vecsearch("index", "-R", path, check=True)
     assert os.path.exists(path) and vecsearch("search", "-R", path, "x").returncode == 0
+
+
+def test_a_document_that_says_the_same_twice_changes_model(demo, vecsearch, fossil, tmp_path):
+    checkout = tmp_path / "co"
+    checkout.mkdir()
+    fossil("open", demo, cwd=checkout)
+    (checkout / "docs/twice.md").write_text("# Same\n\n" + "\n\n".join(["## Again\n\n" + "The very same words. " * 60] * 3))
+    fossil("add", "docs/twice.md", cwd=checkout)
+    fossil("commit", "--no-warnings", "-m", "twice", cwd=checkout)
+    vecsearch("index", "-R", demo, check=True)
+    vecsearch("config", "provider", "hash", "-R", demo, check=True)
+    vecsearch("rebuild", "-R", demo, check=True)
+    with closing(sqlite3.connect(demo)) as db:
+        assert db.execute("SELECT count(*), count(DISTINCT model) FROM fx_vec_embedding").fetchone() == (
+            db.execute("SELECT count(*) FROM fx_vec_chunk").fetchone()[0], 1)

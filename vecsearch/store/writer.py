@@ -45,7 +45,7 @@ class Writer:
         for chunk, digest, vector in zip(entry.chunks, entry.digests, entry.vectors, strict=True):
             chunk_id = self._insert_chunk(source_id, entry.document, chunk, digest, project)
             self._insert_vector(chunk_id, model, vector.astype("<f4").tobytes())
-            for other, blob in kept.get(digest, ()):
+            for other, blob in kept.get(digest, {}).items():
                 self._insert_vector(chunk_id, other, blob)
         if not entry.chunks:
             self._lexical_source(source_id, entry.document.title, source.path)
@@ -53,15 +53,16 @@ class Writer:
     def _ids_of(self, hash_: str, project: str) -> list[int]:
         return [i for (i,) in self.db.execute("SELECT id FROM fx_vec_source WHERE hash=? AND project=?", (hash_, project))]
 
-    def _other_vectors(self, hash_: str, model: str, project: str) -> dict[bytes, list[tuple[str, bytes]]]:
-        kept: dict[bytes, list[tuple[str, bytes]]] = {}
+    def _other_vectors(self, hash_: str, model: str, project: str) -> dict[bytes, dict[str, bytes]]:
+        """digest -> model -> vector; a document may say the same twice."""
+        kept: dict[bytes, dict[str, bytes]] = {}
         rows = self.db.execute(
             "SELECT d.digest, e.model, e.v FROM fx_vec_source s JOIN fx_vec_detail d ON d.source_id=s.id"
             " JOIN fx_vec_embedding e ON e.chunk_id=d.chunk_id WHERE s.hash=? AND s.project=? AND e.model<>?",
             (hash_, project, model),
         )
         for digest, other, blob in rows:
-            kept.setdefault(digest, []).append((other, blob))
+            kept.setdefault(digest, {})[other] = blob
         return kept
 
     def _insert_source(self, document: Document, project: str) -> int:

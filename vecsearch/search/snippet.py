@@ -8,6 +8,7 @@ from markupsafe import Markup, escape
 
 from ..plain import plain
 from ..terms import fold, parts, words
+from .inflect import stem
 from .lexical import STOP
 from .query import Query
 
@@ -20,39 +21,54 @@ _WORD = re.compile(r"[\w-]+")
 
 
 def snippet(format: str, text: str, query: Query) -> Markup:
-    """At most LENGTH characters around the densest group of matched words."""
+    """At most LENGTH characters where most of what was asked stands together, matched words marked."""
     readable = " ".join(plain(format, text)[:HORIZON].split())
-    wanted = _wanted(query)
-    spans = [m.span() for m in _WORD.finditer(readable) if _matches(fold(m.group()), wanted)]
+    wanted = _Wanted(query)
+    spans = [(m.start(), m.end(), said) for m in _WORD.finditer(readable) if (said := wanted.by(m.group()))]
     start, end = _window(readable, spans)
-    marked = _mark(readable, [s for s in spans if start <= s[0] and s[1] <= end], start, end)
+    marked = _mark(readable, [(a, b) for a, b, _ in spans if start <= a and b <= end], start, end)
     return Markup("{}{}{}").format("…" if start else "", marked, "…" if end < len(readable) else "")
 
 
-def _wanted(query: Query) -> set[str]:
-    typed = [w for text in (*query.terms, *query.phrases) for w in words(text)]
-    found = {fold(w) for w in typed if w.lower() not in STOP} or {fold(w) for w in typed}
-    found |= {fold(p) for w in typed for p in parts(w) if len(p) > 2}
-    return found | {f"{fold(p)}*" for p in query.prefixes}
+class _Wanted:
+    """What the query asks for, in any form of its words; remembers each word of a text that it has seen."""
+
+    def __init__(self, query: Query):
+        typed = [fold(w) for text in (*query.terms, *query.phrases) for w in words(text)]
+        self.typed = {w: w for w in typed if w not in STOP} or {w: w for w in typed}
+        self.typed |= {p: w for w in [*self.typed] for p in re.split(r"[_-]+", w) if len(p) > 2}
+        self.typed |= {fold(p): fold(w) for text in query.terms for w in words(text) for p in parts(w) if len(p) > 2}
+        self.stems = {stem(w): w for w in self.typed if len(w) > 3}
+        self.prefixes = tuple(fold(p) for p in query.prefixes)
+        self.pairs = [w for w in self.typed if not w.isascii()]
+        self.seen: dict[str, str] = {}
+
+    def by(self, word: str) -> str:
+        """The word of the query that this one answers, "" if none."""
+        if word not in self.seen:
+            self.seen[word] = self._by(fold(word), parts(word))
+        return self.seen[word]
+
+    def _by(self, word: str, pieces: list[str]) -> str:
+        for piece in (word, *pieces, *re.split(r"[_-]+", word)):
+            if found := self.typed.get(piece) or self.stems.get(stem(piece)):
+                return found
+        if self.prefixes and word.startswith(self.prefixes):
+            return word
+        return "" if word.isascii() else next((w for w in self.pairs if w in word), "")
 
 
-def _matches(word: str, wanted: set[str]) -> bool:
-    if word in wanted or any(piece in wanted for piece in re.split(r"[_-]+", word)):
-        return True
-    return any(w.endswith("*") and word.startswith(w[:-1]) for w in wanted) or (
-        not word.isascii() and any(not w.isascii() and w in word for w in wanted)
-    )
-
-
-def _window(text: str, spans: list[tuple[int, int]]) -> tuple[int, int]:
-    """Start and end of the stretch that holds the most matches, widened to whole words."""
-    best, count = 0, 0
+def _window(text: str, spans: list[tuple[int, int, str]]) -> tuple[int, int]:
+    """Start and end of the stretch that answers most of the query: different words count before repeated
+    ones. Widened to whole words."""
+    best, most = 0, (0, 0)
     right = 0
-    for left, (begin, _) in enumerate(spans):
+    for left, (begin, _, _) in enumerate(spans):
         while right < len(spans) and spans[right][1] <= begin + LENGTH - 40:
             right += 1
-        if right - left > count:
-            best, count = begin, right - left
+        value = (len({said for _, _, said in spans[left:right]}), right - left)
+        if value > most:
+            best, most = begin, value
     start = max(0, min(best - 40, len(text) - LENGTH))
     end = min(len(text), start + LENGTH)
     if start and (gap := text.find(" ", start, start + 30)) >= 0:

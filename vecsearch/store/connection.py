@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,10 @@ from ..errors import RepositoryError
 
 #: A live server commits in milliseconds; who blocks us longer than this is stuck or rebuilding.
 BUSY_SECONDS = 15.0
+
+#: How long to look for a moment without readers; a server that has none is waited for as usual.
+QUIET_SECONDS = 3.0
+RETRY_SECONDS = 0.02
 
 
 def open_writable(path: Path) -> sqlite3.Connection:
@@ -30,8 +35,8 @@ def open_writable(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """BEGIN IMMEDIATE ... COMMIT; whatever is raised inside rolls all of it back."""
-    db.execute("BEGIN IMMEDIATE")
+    """Begin ... COMMIT; whatever is raised inside rolls all of it back."""
+    _begin(db)
     try:
         yield
     except BaseException:
@@ -39,6 +44,29 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
             db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
+
+
+def _begin(db: sqlite3.Connection) -> None:
+    """Take the write lock in a moment when nobody reads.
+
+    `fossil commit` reads first and writes later, in one transaction. If it then meets our lock it fails
+    at once with "database is locked": SQLite lets nobody wait who already reads. While the lock is
+    exclusive, Fossil waits where it begins, which works.
+    """
+    db.execute("PRAGMA busy_timeout=0")  # a wait inside SQLite would keep the lock that Fossil may meet
+    try:
+        end = time.monotonic() + min(QUIET_SECONDS, BUSY_SECONDS)
+        while time.monotonic() < end:
+            try:
+                db.execute("BEGIN EXCLUSIVE")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error):
+                    raise
+            time.sleep(RETRY_SECONDS)
+    finally:
+        db.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
+    db.execute("BEGIN IMMEDIATE")
 
 
 def explain(path: Path | str, error: sqlite3.Error) -> RepositoryError:

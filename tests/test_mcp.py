@@ -80,7 +80,7 @@ def tool(server: FossilServer, name: str, **arguments: Any) -> dict:
 async def use_all(client: Client) -> None:
     """What each surface must do alike, on the demo."""
     assert [found.name for found in (await client.list_tools()).tools] == TOOLS
-    searched = await client.call_tool("semantic_search", {"query": "get one file back", "k": 3})
+    searched = await client.call_tool("semantic_search", {"query": "restore one file", "k": 3})
     hits = searched.structured_content["hits"]
     assert searched.structured_content["state"] == "ok" and len(hits) == 3 and hits[0]["path"] == "docs/restore.md"
     assert "docs/restore.md:1-17" in searched.content[0].text and "tern restore ~/Documents/letter.odt" in searched.content[0].text

@@ -6,12 +6,15 @@ their own. A form that no text holds costs a lookup and finds nothing, so the ru
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ments", "ment", "ers", "er", "ors", "or", "ies", "ied", "ed", "es",
             "s", "able", "al", "ly", "e", "y")
 _SHORTEST = 3  # letters of a stem; below this unrelated words meet
 _DOUBLED = "bdgmnprt"  # stop -> stopping
 
 
+@lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """The word without one ending, for comparing two words; no word to show."""
     for ending in _ENDINGS:

@@ -63,40 +63,37 @@ def gather(reader: Reader, shelf: Shelf, mask: np.ndarray, query: Query) -> Evid
     column = "title : " if query.in_title else ""
     typed = np.zeros((len(found), len(shelf.ids)), np.float32)
     formed, names = np.zeros_like(typed), np.zeros(len(shelf.ids), np.float32)
+    totals = np.bincount(shelf.kinds[mask], minlength=256)
     for i, word in enumerate(found):
-        typed[i] = _scores(reader, shelf, mask, f"{column}({word.expression})")
-        formed[i] = typed[i] if word.forms == word.expression else _scores(reader, shelf, mask, f"{column}({word.forms})")
+        typed[i] = _scores(reader, shelf, mask, totals, f"{column}({word.expression})")
+        formed[i] = typed[i] if word.forms == word.expression else _scores(reader, shelf, mask, totals, f"{column}({word.forms})")
         if not query.in_title:
-            names += _scores(reader, shelf, mask, f"{{symbol named}} : ({word.expression})")
+            names += _scores(reader, shelf, mask, totals, f"{{symbol named}} : ({word.expression})")
     return Evidence(found, typed, formed, names)
 
 
-def _scores(reader: Reader, shelf: Shelf, mask: np.ndarray, expression: str) -> np.ndarray:
+def _scores(reader: Reader, shelf: Shelf, mask: np.ndarray, totals: np.ndarray, expression: str) -> np.ndarray:
     """bm25 of each row, with the rarity that the words have within the row's own kind: FTS5 counts all
     kinds as one, also those that the visitor may not read, and check-ins make `commit` a common word."""
     scores = np.zeros(len(shelf.ids), np.float32)
     ids = reader.holding(expression)
     _, rows = shelf.rows(ids)
-    held = np.zeros(len(shelf.ids), bool)
-    held[rows] = True
-    held &= mask
-    rarity = _rarity(shelf, mask, held)
+    rows = rows[mask[rows]]
+    rarity = _rarity(totals, np.bincount(shelf.kinds[rows], minlength=256))
     if len(ids) > COMMON:
-        scores[held] = rarity[shelf.kinds[held]]
+        scores[rows] = rarity[shelf.kinds[rows]]
     elif len(ids):
         ids, values = reader.match(expression, WEIGHTS)
         here, rows = shelf.rows(ids)
         everywhere = max(np.log((reader.lexical_rows() + 0.5) / (len(ids) + 0.5)), LEAST_RARE)
         scores[rows] = values[here] * rarity[shelf.kinds[rows]] / everywhere
-    scores[~mask] = 0.0
+        scores[~mask] = 0.0
     return scores
 
 
-def _rarity(shelf: Shelf, mask: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """Inverse document frequency within each kind, float [256]."""
-    total = np.bincount(shelf.kinds[mask], minlength=256)
-    found = np.bincount(shelf.kinds[held], minlength=256)
-    return np.log(1 + (total - found + 0.5) / (found + 0.5))
+def _rarity(totals: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Inverse document frequency within each kind, float [256], from counts by kind."""
+    return np.log(1 + (totals - found + 0.5) / (found + 0.5))
 
 
 def holding(reader: Reader, shelf: Shelf, expression: str) -> np.ndarray:

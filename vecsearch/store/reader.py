@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -156,8 +157,8 @@ class Reader:
 
     def holding(self, expression: str) -> np.ndarray:
         """Row ids int64 of an FTS5 expression; much cheaper than their bm25."""
-        rows = self.db.execute("SELECT rowid FROM fx_vec_fts WHERE fx_vec_fts MATCH ?", (expression,))
-        return np.fromiter((row[0] for row in rows), np.int64)
+        rows = self.db.execute("SELECT rowid FROM fx_vec_fts WHERE fx_vec_fts MATCH ?", (expression,)).fetchall()
+        return np.fromiter(chain.from_iterable(rows), np.int64, len(rows))
 
     def known_words(self, initial: str, most: int) -> list[str]:
         """Words of the full-text index that begin so. They are of all kinds: never show one unasked."""

@@ -97,7 +97,7 @@ def run(path: Path, *, commit: bool, say: Callable[[str], None]) -> None:
             return
         watch_room.enter_context(lock.exclusive(path, "watch", waiting=lambda: None))
         waiting_room.close()
-        Watcher(lambda: [path] if path.exists() else [], say, jobs=1, linger=LINGER).go()
+        Watcher(lambda: [path] if path.exists() else [], say, jobs=1, linger=LINGER, only_stale=commit).go()
 
 
 def _read_all(file: int) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from . import lock
 from .errors import RepositoryError
 from .fossil.repository import change_mark, open_readonly
-from .store import schema
+from .store import marks
 
 #: What is pushed, typed or synced must be found within 5 seconds: POLL + AT_MOST + a run of 1.5 s.
 POLL = 0.5
@@ -109,24 +109,32 @@ def _stamp(path: Path) -> tuple:
 def _mark(path: Path) -> str:
     """Changes with whatever a run could find to do: content, and our settings."""
     with closing(open_readonly(path)) as db:
-        settings = []
-        if "fx_vec_config" in schema.table_names(db):
-            settings = db.execute("SELECT name, value FROM fx_vec_config ORDER BY name").fetchall()
-        return f"{change_mark(db)} {settings!r}"
+        return f"{change_mark(db)} {marks.setting_rows(db)!r}"
+
+
+def _is_stale(path: Path) -> bool:
+    """Whether the index does not know all that the repository holds."""
+    try:
+        with closing(open_readonly(path)) as db:
+            return marks.mark(db, "change") != change_mark(db)
+    except (RepositoryError, sqlite3.Error):
+        return True
 
 
 @dataclass
 class Watcher:
     """Looks after the repositories that `find` names, with at most `jobs` runs at once.
 
-    `say` prints a line. With `linger`, it ends after so many seconds without a change, or when nothing
-    is left to look after.
+    `say` prints a line. With `only_stale`, the first run waits for a change that the index does not know:
+    a check-in that is being made must not meet it. With `linger`, it ends after so many seconds without a
+    change, or when nothing is left to look after.
     """
 
     find: Callable[[], Iterable[Path]]
     say: Callable[[str], None]
     jobs: int = 2
     linger: float = 0.0
+    only_stale: bool = False
     stop: threading.Event = field(default_factory=threading.Event)
     watched: dict[Path, Watched] = field(default_factory=dict)
 
@@ -151,7 +159,10 @@ class Watcher:
     def _rescan(self) -> None:
         found = set(self.find())
         for path in found - self.watched.keys():
-            self.watched[path] = Watched(path)
+            one = self.watched[path] = Watched(path, last=time.monotonic())
+            one.look(one.last)
+            if self.only_stale and not _is_stale(path):  # asked after the look, so that nothing is missed between
+                one.changed = None
         for path in [path for path, one in self.watched.items() if path not in found and one.process is None]:
             del self.watched[path]
 

@@ -23,11 +23,11 @@ from vecsearch.config import SETTINGS
 
 DOCS = ROOT / "docs"
 RUN = ["quickstart", "administration", "providers", "security", "troubleshooting", "upgrade"]
-#: What needs root, the network or no end is replaced. sudo drops its word; a server or watcher gets three seconds.
+#: What needs root, the network or no end is replaced. sudo drops its word; a server or watcher gets two seconds.
 STAND_INS = {
     "sudo": 'case "$*" in *apt-get*|*/opt/*) echo "stand-in: $*";; *) exec "$@";; esac',
-    "fossil": 'case "$1" in server) timeout 3 {fossil} "$@"; [ $? = 124 ];; *) exec {fossil} "$@";; esac',
-    "vecsearch": 'case "$1" in watch) timeout 3 {vecsearch} "$@"; [ $? -le 124 ];; *) exec {vecsearch} "$@";; esac',
+    "fossil": 'case "$1" in server) timeout 1.5 {fossil} "$@"; [ $? = 124 ];; *) exec {fossil} "$@";; esac',
+    "vecsearch": 'case "$1" in watch) timeout 2 {vecsearch} "$@"; [ $? -le 124 ];; *) exec {vecsearch} "$@";; esac',
 }
 
 

@@ -86,7 +86,7 @@ class _Complaints(logging.Handler):
 
 
 def run(repository: Path, count: int, seed: int) -> tuple[Counter[str], list[str]]:
-    """(states seen, faults) of so many queries, half as JSON, half as a page."""
+    """(states seen, faults) of so many queries, most as JSON, one in eight as a page."""
     app = create_app(str(repository))
     complaints = _Complaints()
     app.logger.addHandler(complaints)
@@ -95,7 +95,7 @@ def run(repository: Path, count: int, seed: int) -> tuple[Counter[str], list[str
     seen: Counter[str] = Counter()
     faults = []
     for number, text in enumerate(queries(count, seed, known_words(repository))):
-        as_json = number % 2 == 0
+        as_json = number % 8 != 0
         raw = text.encode("utf-8", "surrogatepass")
         answer = client.get("/", query_string={"q": raw, "format": "json" if as_json else "html"})
         fault = _fault(answer.status_code, answer.data, as_json, seen)

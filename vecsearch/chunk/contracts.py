@@ -111,9 +111,9 @@ def spans(rows: Sequence[str], *, fenced: bool = False) -> list[Span]:
     found: list[Span] = []
     for span in _spans(rows, _matched(marks)):
         if found and all(_EMPTY.match(row) or _CLOSE.match(row) for row in rows[span.start : span.end]):
-            span = Span(found.pop().start, span.end, last)
+            before = found.pop()
+            span = Span(before.start, span.end, before.id)
         found.append(span)
-        last = span.id
     return found
 
 

@@ -11,9 +11,11 @@ from ..store.reader import StoredChunk
 from ..store.shelf import Shelf
 
 #: Pairs drawn: more lines than this are a ball of wool.
-MOST_PAIRS = 60
+MOST_PAIRS = 45
 #: Lines that may end in one file.
 PER_FILE = 3
+#: What is left of the distance to the middle after each step.
+GRAVITY = 0.97
 #: Files compared with each other; of more, an even sample.
 MOST_FILES = 3000
 
@@ -96,8 +98,10 @@ def _spread(n: int, pairs: list[tuple[int, int, float]]) -> np.ndarray:
         np.subtract.at(move, ends[:, 0], pull)
         np.add.at(move, ends[:, 1], pull)
         length = np.maximum(np.sqrt((move**2).sum(axis=1, keepdims=True)), 1e-9)
-        at = np.clip(at + move / length * np.minimum(length, 0.08 * (1 - step / 200)), 0.04, 0.96)
-    return at
+        at = at + move / length * np.minimum(length, 0.08 * (1 - step / 200))
+        at = 0.5 + (at - 0.5) * GRAVITY  # pairs that nothing joins to the others would drift away
+    low, high = at.min(axis=0, initial=0.5), at.max(axis=0, initial=0.5)
+    return 0.06 + 0.88 * (at - low) / np.maximum(high - low, 1e-9)
 
 
 def _node(chunk: StoredChunk, address: Callable[[StoredChunk], str], at: np.ndarray) -> Node:

@@ -26,7 +26,7 @@ from ..types import KINDS, Hit
 from . import replies
 from .asked import Asked, read
 from .graph import Graph, close_files
-from .regions import Region, members, regions
+from .regions import apart, members, regions
 from .visit import visit
 
 WIDTH, HEIGHT, MARGIN = 1000, 640, 24
@@ -79,7 +79,7 @@ def _map(db: sqlite3.Connection, reader: Reader, kinds: frozenset[str], asked: A
     shown = [p for p in found if (p.chunk.project, p.chunk.kind, p.chunk.hash) in visible]
     at = _places(shown)
     member = members(at)
-    all_regions = regions([p.chunk for p in shown], at, member)
+    all_regions = apart(regions([p.chunk for p in shown], at, member), WIDTH)
     number = whole_number("region", request.args.get("region") or "0", 0, 10**6)
     region = next((r for r in all_regions if r.number == number), None)
     inside = np.flatnonzero(member == number - 1) if region else np.arange(len(shown))

@@ -66,7 +66,7 @@ def answer_to(db: sqlite3.Connection, asked: Asked, kinds: frozenset[str]) -> An
         result = search(db, embedder, asked.query, kinds, base)
         facets = result.facets
         if asked.query.kinds and asked.something:
-            facets = search(db, embedder, asked.everywhere(), kinds, base).facets
+            facets = search(db, embedder, asked.everywhere(), kinds, base).facets | result.facets
     if asked.query.cut and not result.message:
         result.message = "the query was too long; its beginning was searched"
     if "checkin" not in kinds:

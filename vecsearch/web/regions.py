@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,8 @@ MOST = 12
 #: A region of fewer passages is no region.
 FEWEST = 12
 ROUNDS = 12
+#: Width of a letter and height of a line of the names, in units of the paper.
+LETTER, LINE = 9.2, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def regions(chunks: Sequence[StoredChunk], at: np.ndarray, member: np.ndarray) -
     for i in range(int(member.max(initial=-1)) + 1):
         inside = np.flatnonzero(member == i)
         if len(inside):
-            here = Counter(word for j in inside for word in said[j] if word not in taken)
+            here = Counter(word for j in inside for word in said[j] if word not in taken) or Counter(word for j in inside for word in said[j])
             telling = sorted(here, key=lambda word: (-here[word] ** 2 / everywhere[word], word))[:2]
             taken.update(telling)
             x, y = np.median(at[inside], axis=0)
@@ -59,6 +61,18 @@ def regions(chunks: Sequence[StoredChunk], at: np.ndarray, member: np.ndarray) -
     return found
 
 
+def apart(found: Sequence[Region], width: float) -> list[Region]:
+    """The same with names moved inside the paper, and down where one would cover another."""
+    placed: list[Region] = []
+    for region in sorted(found, key=lambda r: (r.y, r.x)):
+        half = len(region.name) * LETTER / 2 + 6
+        x, y = min(max(region.x, half), width - half), region.y
+        while any(abs(p.y - y) < LINE and abs(p.x - x) < half + len(p.name) * LETTER / 2 + 6 for p in placed):
+            y += 4
+        placed.append(replace(region, x=x, y=y))
+    return sorted(placed, key=lambda r: r.number)
+
+
 def _words(chunk: StoredChunk) -> set[str]:
     text = f"{chunk.title} {chunk.symbol} {(chunk.path or '').replace('/', ' ').replace('.', ' ')}"
-    return {word.lower() for word in words(text.replace("_", " ")) if 3 < len(word) < 24 and word.isalpha()}
+    return {word.lower() for word in words(text.replace("_", " ")) if 3 < len(word) < 16 and word.isalpha()}

@@ -196,7 +196,7 @@ def test_every_surface_shows_what_fossil_shows(open_site, cap):
     _, page, _ = site.get("/ext/search?" + urllib.parse.urlencode({"q": PHRASES, "k": 100}))
     assert {kind for kind in KINDS if f'class="vs-hit vs-{kind}"' in page} == allowed
     if "checkin" not in allowed:
-        assert data["checkin"] == "" and "Index current to" not in page
+        assert data["checkin"] == "" and all(hit["ci"] == "" for hit in data["hits"]) and "Index current to" not in page
 
     def get(path: str, **args: object) -> str:
         return site.client.get(path, query_string=args).get_data(as_text=True)

@@ -13,7 +13,6 @@ from markupsafe import Markup, escape
 from .search.run import Result
 from .types import Hit
 
-
 #: Lines of code shown of a hit.
 LINES = 7
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -93,7 +93,7 @@ def _map(db: sqlite3.Connection, reader: Reader, kinds: frozenset[str], asked: A
     }
 
 
-def _address(reader: Reader, base: str):
+def _address(reader: Reader, base: str) -> Callable[[StoredChunk], str]:
     """A function from a chunk to where it opens."""
     addresses, tips, newest = Addresses(reader, base), reader.tips(), reader.state().checkin
     return lambda chunk: addresses.of(chunk, addresses.checkin(chunk, tips, newest))
@@ -123,7 +123,7 @@ def _view(at: np.ndarray) -> tuple[float, ...]:
     return tuple(round(float(v), 1) for v in (*corner, WIDTH * scale, HEIGHT * scale))
 
 
-def _drawn(shown: list[Point], at: np.ndarray, drawn: np.ndarray, address) -> dict[str, list[tuple[str, str, str]]]:
+def _drawn(shown: list[Point], at: np.ndarray, drawn: np.ndarray, address: Callable[[StoredChunk], str] | None) -> dict[str, list[tuple[str, str, str]]]:
     """kind -> (place, address, name) of its points."""
     groups: dict[str, list[tuple[str, str, str]]] = {}
     for i in drawn:
@@ -144,7 +144,7 @@ def _spots(shown: list[Point], at: np.ndarray, inside: np.ndarray, hits: list[Hi
     return [(lit[key], float(at[i][0]), float(at[i][1])) for i, key in keys if key in lit]
 
 
-def _listed(shown: list[Point], inside: np.ndarray, address) -> list[tuple[str, str, str]]:
+def _listed(shown: list[Point], inside: np.ndarray, address: Callable[[StoredChunk], str]) -> list[tuple[str, str, str]]:
     """(kind, address, name) of a region's passages, by kind and name."""
     chunks = sorted((shown[i].chunk for i in inside), key=lambda c: (KINDS.index(c.kind), c.path or "", c.seq))
     return [(c.kind, address(c), _name(c)) for c in chunks[:MOST_LISTED]]

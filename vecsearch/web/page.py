@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flask import Response, request
 
@@ -17,7 +17,7 @@ from ..search.run import Result, search
 from ..search.similar import similar
 from ..store import passage
 from ..store.reader import Reader
-from ..types import Hit
+from ..types import Embedder, Hit
 from . import formats, replies
 from .asked import Asked, read, read_format
 from .map import has_map
@@ -57,21 +57,28 @@ def answer_to(db: sqlite3.Connection, asked: Asked, kinds: frozenset[str]) -> An
     """Search, or look for what is similar, over the given kinds only."""
     if not kinds:
         return Answer(asked, Result(asked.query, message="nothing here is open to you; log in to search"), {}, kinds)
-    base = asked.base
     if asked.like:
-        result = similar(db, asked.like, asked.query, kinds, base)
+        result = similar(db, asked.like, asked.query, kinds, asked.base)
         facets = result.facets
     else:
-        embedder = lambda: embed.get(Reader(db).settings())  # noqa: E731
-        result = search(db, embedder, asked.query, kinds, base)
-        facets = result.facets
-        if asked.query.kinds and asked.something:
-            facets = search(db, embedder, asked.everywhere(), kinds, base).facets | result.facets
+        result, facets = _search(db, asked, kinds)
     if asked.query.cut and not result.message:
         result.message = "the query was too long; its beginning was searched"
     if "checkin" not in kinds:
-        result.checkin = ""  # which check-in is the newest is for those to know who may read it
+        # Which check-in is the newest is for those to know who may read it.
+        result.checkin, result.hits = "", [replace(hit, ci="") for hit in result.hits]
     return Answer(asked, result, facets, kinds)
+
+
+def _search(db: sqlite3.Connection, asked: Asked, kinds: frozenset[str]) -> tuple[Result, dict[str, int]]:
+    """The result, and its counts by kind: with a kind chosen, a second look tells those of the others."""
+    def embedder() -> Embedder:
+        return embed.get(Reader(db).settings())
+
+    result = search(db, embedder, asked.query, kinds, asked.base)
+    if not (asked.query.kinds and asked.something):
+        return result, result.facets
+    return result, search(db, embedder, asked.everywhere(), kinds, asked.base).facets | result.facets
 
 
 def next_url(answer: Answer) -> str | None:

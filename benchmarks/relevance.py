@@ -41,6 +41,7 @@ ABLATIONS: dict[str, Recipe] = {
     "no mentioned definitions": replace(RECIPE, mentioned=0),
     "no penalty for tests": replace(RECIPE, place=False),
     "no exactness floor": replace(RECIPE, exact=False),
+    "no weighing of kinds": replace(RECIPE, kind=False),
     "no authority": replace(RECIPE, authority=False),
     "no second chunks": replace(RECIPE, second=0),
     "fusion with k = 60": replace(RECIPE, k=60),

@@ -138,7 +138,7 @@ def test_tests_stand_below_what_they_test(ask):
 
 def test_explain_names_each_step_and_is_empty_unless_asked(ask):
     hit = ask("load average threshold", explain=True).hits[0]
-    assert {"fused", "coherence", "name", "mentioned", "near", "place", "authority", "exact"} == set(hit.explain)
+    assert {"fused", "coherence", "name", "mentioned", "near", "kind", "place", "authority", "exact"} == set(hit.explain)
     assert hit.arms["keyword"] == 1 and ask("load average").hits[0].explain == {}
 
 

@@ -4,6 +4,7 @@
     fused      reciprocal ranks of the arms
     boosts     for code: coherence, the file's name, the definitions mentioned, what tests lose; for all:
                nearness to the files that are being worked on
+    kind       what a kind loses whose best chunk holds less of the query than another's
     authority  kind, age, closed tickets, how often others link to it
     rows       the best chunk of each artifact, and its second one further down
 """
@@ -17,7 +18,7 @@ import numpy as np
 
 from ..store.shelf import Shelf
 from ..types import KINDS
-from . import authority, names
+from . import authority, kinds, names
 from .fuse import DEPTH, RRF_K, best_of, ranked, reciprocal_ranks
 from .lexical import Evidence
 
@@ -52,6 +53,7 @@ class Recipe:
     #: The next chunk of an artifact, against its first one: a page of one file helps nobody.
     second: float = 0.25
     #: Steps that the ablation leaves out.
+    kind: bool = True
     place: bool = True
     exact: bool = True
     authority: bool = True
@@ -121,6 +123,7 @@ def rank(found: Field, recipe: Recipe = RECIPE) -> Ranking:
     score = score + step("mentioned", _mentioned(found, members, about, recipe) * score.max())
     score = score + step("near", recipe.near * np.array([names.closeness(item.path, found.files) for item in about]) * score.max())
     score = score * step("place", _place(about, recipe))
+    score = score * step("kind", _kind(found, candidates, recipe))
     score = score * step("authority", authority.factors(about) if recipe.authority else np.ones(len(score)))
     ranking.rows = _final(found, members, score, recipe)
     return ranking
@@ -163,13 +166,13 @@ def _artifact_arms(found: Field, by_row: dict[str, np.ndarray]) -> dict[str, np.
 def _fused(found: Field, arms: dict[str, np.ndarray], weights: dict[str, float], recipe: Recipe) -> np.ndarray:
     """Reciprocal ranks among all artifacts and among those of the same kind, in shares of `apart`."""
     together = reciprocal_ranks(arms, weights, recipe.depth, recipe.k)
-    kinds = found.shelf.kinds[found.shelf.starts[:-1]]
-    present = np.unique(kinds)
+    kind_of = found.shelf.kinds[found.shelf.starts[:-1]]
+    present = np.unique(kind_of)
     if len(present) < 2:
         return together
     apart = np.zeros(len(together))
     for kind in present:
-        own = np.flatnonzero(kinds == kind)
+        own = np.flatnonzero(kind_of == kind)
         apart[own] = reciprocal_ranks({name: scores[own] for name, scores in arms.items()}, weights, recipe.depth, recipe.k)
     return (1 - recipe.apart) * together + recipe.apart * apart
 
@@ -224,6 +227,12 @@ def _mentioned(found: Field, members: Sequence[Sequence[int]], about: Sequence[A
 
 def _place(about: Sequence[About], recipe: Recipe) -> np.ndarray:
     return np.array([names.weight(item.path) if recipe.place and item.kind == "code" and item.path else 1.0 for item in about])
+
+
+def _kind(found: Field, candidates: np.ndarray, recipe: Recipe) -> np.ndarray:
+    if not recipe.kind:
+        return np.ones(len(candidates))
+    return kinds.strength(found.shelf, found.mask, found.evidence)[found.shelf.kinds[found.shelf.starts[candidates]]]
 
 
 def _final(found: Field, members: Sequence[Sequence[int]], score: np.ndarray, recipe: Recipe) -> list[int]:

@@ -78,7 +78,7 @@ def one_more(path: Path, folder: Path, times: int = 5) -> float:
     taken = []
     for number in range(times):
         for name in "abc":
-            (work / f"bench-{name}.md").write_text(f"# Note {name}\n\nRound {number} of the benchmark.\n")
+            (work / f"bench-{name}.md").write_text(f"# Note {name}\n\nRound {number} of the benchmark{'!' * number}\n")
         fossil("add", *(f"bench-{name}.md" for name in "abc"), cwd=str(work))
         fossil("commit", "--no-warnings", "--allow-older", "-m", f"Round {number}", cwd=str(work))
         start = time.perf_counter()

@@ -89,16 +89,17 @@ class Outgoing:
     def _stored(self, kinds: frozenset[str]) -> Iterator[Artifact]:
         return exchange.artifacts(self.db, kinds, Reader(self.db).library_templates())
 
-    def checkins(self) -> dict[str, list[Artifact]]:
-        """Pack name -> the check-ins of that month."""
-        months: dict[str, list[Artifact]] = {}
-        for artifact in exchange.artifacts(self.db, self.kinds & {"checkin"}):
-            months.setdefault(_pack_name(artifact.mtime), []).append(artifact)
-        return months
+    def packs(self) -> dict[str, str]:
+        """Pack name -> the month whose check-ins it holds."""
+        return {f"vec/checkins-{month}.pack": month for month in exchange.checkin_months(self.db)} if "checkin" in self.kinds else {}
 
-    def pack(self, checkins: Iterable[Artifact]) -> bytes:
-        """One month's check-ins."""
-        return pack.encode((catalog.describe(a) | {"hash": a.hash}, self.blob(a.hash)) for a in checkins)
+    def packed(self, months: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """(pack name, content) of the check-ins of some months."""
+        by_name: dict[str, list[Artifact]] = {}
+        for artifact in exchange.artifacts(self.db, {"checkin"}, months=months):
+            by_name.setdefault(_pack_name(artifact.mtime), []).append(artifact)
+        for name, checkins in by_name.items():
+            yield name, pack.encode((catalog.describe(a) | {"hash": a.hash}, self.blob(a.hash)) for a in checkins)
 
     def catalog(self, dim: int, listed: Mapping[str, Artifact], digests: Mapping[str, str], packs: Mapping[str, str],
                 tips: Mapping[str, str], checkin: str) -> bytes:
@@ -172,11 +173,12 @@ class Publisher:
         """Export what is missing, prune what is stale, and write the catalog of what is there."""
         if self.silent:
             return
-        wanted, months = self.files.artifacts(), self.files.checkins()
+        wanted, months = self.files.artifacts(), self.files.packs()
         for hash_ in wanted.keys() - self.exported:
             self._export(hash_)
-        for name in months.keys() - self.packed:
-            unversioned.put(self.db, name, self.files.pack(months[name]))
+        missing = [month for name, month in months.items() if name not in self.packed]
+        for name, content in self.files.packed(missing) if missing else ():
+            unversioned.put(self.db, name, content)
         self.exported &= wanted.keys()
         self.packed = set(months)
         self._prune()

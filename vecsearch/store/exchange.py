@@ -49,15 +49,28 @@ class Peer:
     tips: dict[str, str]
 
 
-def artifacts(db: sqlite3.Connection, kinds: Iterable[str], libraries: Iterable[str] = ()) -> Iterator[Artifact]:
-    """Our own artifacts that have chunks, of the given kinds, and the definitions of the libraries; by hash."""
+#: The month of an artifact, as packs are named by it.
+_MONTH = "strftime('%Y-%m', s.mtime, 'unixepoch')"
+
+
+def checkin_months(db: sqlite3.Connection) -> set[str]:
+    """The months, as 2026-11, in which there are check-ins."""
+    return {month for (month,) in db.execute(f"SELECT DISTINCT {_MONTH} FROM fx_vec_source s WHERE kind='checkin' AND project='' AND skipped=''")}
+
+
+def artifacts(db: sqlite3.Connection, kinds: Iterable[str], libraries: Iterable[str] = (),
+              months: Iterable[str] | None = None) -> Iterator[Artifact]:
+    """Our own artifacts that have chunks, of the given kinds, and the definitions of the libraries; by hash.
+    With `months` only those of these."""
     wanted, projects = json.dumps(sorted(kinds)), json.dumps(sorted(libraries))
+    narrowed = f" AND {_MONTH} IN (SELECT value FROM json_each(?))" if months is not None else ""
     rows = db.execute(
         "SELECT s.hash, s.kind, s.path, s.title, s.format, s.branch, s.user, s.mtime,"
         " s.project, c.seq, d.title, d.symbol, d.line_a, d.line_b, d.user, d.mtime FROM fx_vec_source s"
         " JOIN fx_vec_detail d ON d.source_id=s.id JOIN fx_vec_chunk c ON c.id=d.chunk_id"
         " WHERE s.kind IN (SELECT value FROM json_each(?))"
-        " AND (s.project='' OR s.kind='api' AND s.project IN (SELECT value FROM json_each(?))) ORDER BY s.hash, c.seq", (wanted, projects))
+        f" AND (s.project='' OR s.kind='api' AND s.project IN (SELECT value FROM json_each(?))){narrowed} ORDER BY s.hash, c.seq",
+        (wanted, projects, *([json.dumps(sorted(months))] if months is not None else [])))
     head: tuple = ()
     chunks: list[Chunk] = []
     for *facts, seq, title, symbol, a, b, user, mtime in rows:

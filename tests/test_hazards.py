@@ -225,3 +225,16 @@ def test_the_same_content_on_a_public_branch_stays(tmp_path):
     forge.update("trunk")
     subprocess.run([VECSEARCH, "index", "-R", str(forge.path)], check=True, capture_output=True)
     assert hits(forge.path, "sharedword")[0].path == "open.md" and not hits(forge.path, "privateword")
+
+
+def test_what_was_replaced_first_and_shunned_later_leaves_no_word_behind(tmp_path):
+    """The usual reason to shun: a password was committed, then cleaned away, then somebody remembers the old version."""
+    forge = Forge(tmp_path)
+    old = b"# Notes\n\nthe password is zqxoldpass\n"
+    run = [VECSEARCH, "index", "-R", str(forge.path)]
+    for content in (old, b"# Notes\n\nnothing to see\n"):
+        forge.commit({"notes.md": content}, message="notes")
+        subprocess.run(run, check=True, capture_output=True)
+    forge.shun(forge.hash_of(old))
+    subprocess.run(run, check=True, capture_output=True)
+    assert b"zqxoldpass" not in forge.path.read_bytes()

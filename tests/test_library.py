@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,19 @@ def test_media_verify(vecsearch, tmp_path):
         manifest.write_text(json.dumps(facts | change))
         done = vecsearch("media", "verify", asset, manifest)
         assert done.returncode == 1 and says in done.stderr
+
+
+def test_a_library_takes_no_name_that_is_another_ones(indexed, vecsearch, library):
+    for name in ("", "bad name/<", "..", "x" * 300):
+        done = vecsearch("import-api", name, library, "-R", indexed)
+        assert done.returncode == 2 and "a library's name has" in done.stderr
+
+
+def test_a_setting_of_a_newer_version_stops_nothing_and_can_be_removed(indexed, vecsearch):
+    db = sqlite3.connect(indexed)
+    db.execute("INSERT INTO fx_vec_config VALUES('newer-setting', '1')")
+    db.commit()
+    db.close()
+    assert vecsearch("search", "-R", indexed, "restore").returncode == 0
+    assert vecsearch("config", "-R", indexed, "newer-setting", "--unset").returncode == 0
+    assert vecsearch("config", "-R", indexed, "newer-setting").returncode == 2

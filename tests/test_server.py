@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import sqlite3
 import stat
 import subprocess
@@ -236,3 +237,14 @@ def test_the_wheel_carries_all_that_the_page_needs(tmp_path, indexed):
     with FossilServer(everything(indexed), folder) as server:
         status, page, _ = server.get("/ext/search?q=restore")
     assert status == 200 and "vs-hit" in page and str(tmp_path / "venv") in (folder / "search").read_text()
+
+
+def test_raw_bytes_in_the_address_are_answered_like_encoded_ones(indexed, extroot):
+    with FossilServer(everything(indexed), extroot) as server, socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.sendall(b"GET /ext/search?q=\xff\xfe+restore&format=json HTTP/1.0\r\nHost: x\r\nUser-Agent: Mozilla/5.0 Firefox/128.0\r\n\r\n")
+        reply = b""
+        while piece := connection.recv(65536):
+            reply += piece
+        head, _, body = reply.partition(b"\r\n\r\n")
+        assert b" 200 " in head.splitlines()[0] and json.loads(body)["state"] == "ok"
+        assert "Traceback" not in server.log()

@@ -32,7 +32,8 @@ def show_settings(path: Path, name: str | None, *, as_json: bool) -> str:
 
 def change_setting(path: Path, name: str, text: str | None) -> str:
     """Store a setting's text, or unset it. Raises UsageError that says what is right."""
-    value = SETTINGS[name].default if text is None and name in SETTINGS else parse(name, text or "")
+    # What only a newer version knows can at least be removed.
+    value = parse(name, text) if text is not None else SETTINGS[name].default if name in SETTINGS else "removed"
     open_readonly(path).close()
     db = connection.open_writable(path)
     try:

@@ -88,5 +88,5 @@ def _parse_int(name: str, text: str, setting: Setting) -> int:
 
 
 def from_rows(rows: Mapping[str, str]) -> dict[str, Any]:
-    """Defaults overridden by stored rows (name -> text)."""
-    return default_settings() | {name: parse(name, text) for name, text in rows.items()}
+    """Defaults overridden by stored rows (name -> text). A name that only a newer vecsearch knows is ignored."""
+    return default_settings() | {name: parse(name, text) for name, text in rows.items() if name in SETTINGS}

@@ -19,7 +19,7 @@ from . import chunk as chunking
 from .config import Settings
 from .errors import ArtifactError, StoreError
 from .fossil import corpus
-from .fossil.repository import change_mark, lenient_text, open_readonly, tips
+from .fossil.repository import change_mark, lenient_text, open_readonly, secrecy_mark, tips
 from .layout import layout
 from .publish import Publisher
 from .report import Report
@@ -250,8 +250,17 @@ class Run:
             self.writer.set_mark("rules", self.rules)
             self.writer.set_mark("time", str(int(time.time())))
             self.writer.set_mark("run", "" if self.report.failed else mark)
+            self._forget_hidden_words()
             self.publisher.finish({tip.branch: tip.hash for tip in found}, checkin)
         self.report.checkin = checkin
+
+    def _forget_hidden_words(self) -> None:
+        """What was replaced first and hidden later left its words in the full-text index: whenever
+        anything was hidden, they go."""
+        now, before = secrecy_mark(self.db), Reader(self.db).mark("secrecy")
+        if before and now != before:
+            self.writer.forget_words()
+        self.writer.set_mark("secrecy", now)
 
     def _elsewhere(self) -> str:
         """What questions about other worlds reach among the vectors of now; see search/floor.py."""

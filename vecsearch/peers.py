@@ -86,7 +86,9 @@ def remove(path: Path, name: str) -> int:
             raise UsageError(f"there is no peer {name}; see: vecsearch peer list")
         rows = exchange.peer_sources(db, name)
         with connection.transaction(db):
-            Writer(db).remove(facts[0] for facts in rows.values())
+            writer = Writer(db)
+            writer.remove(facts[0] for facts in rows.values())
+            writer.forget_words()
             exchange.forget_peer(db, name)
         return len(rows)
 
@@ -124,6 +126,8 @@ def _update(db: sqlite3.Connection, peer: Peer) -> PeerReport:
         for artifact in moved:
             writer.relocate(known[artifact.hash][0], artifact.kind, artifact.path, artifact.branch)
         writer.remove(gone)
+        if gone:
+            writer.forget_words()  # a peer removes what may no longer be read there
         exchange.save_peer(db, replace(peer, checkin=offer.catalog.checkin, tips=dict(offer.catalog.tips)))
     report.taken, report.moved, report.removed = len(entries), len(moved), len(gone)
     return report

@@ -12,8 +12,9 @@ import unicodedata
 
 _WORD = re.compile(r"\w+(?:-+\w+)*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
-#: A word with something to split: an inner `_`, `-`, digit border or change of case.
-_COMPOUND = re.compile(r"[A-Za-z0-9]*(?:[a-z][A-Z0-9]|[A-Z]{2}[a-z]|[0-9][A-Za-z]|[A-Za-z][0-9]|[A-Za-z0-9][_-]+[A-Za-z0-9])[\w-]*")
+#: What could be compound, and the border within that makes it so: two passes, each linear.
+_RUN = re.compile(r"[A-Za-z0-9][\w-]*")
+_BORDER = re.compile(r"[a-z][A-Z0-9]|[A-Z]{2}[a-z]|[0-9][A-Za-z]|[A-Za-z][0-9]|[A-Za-z0-9][_-]+[A-Za-z0-9]")
 _DASHES = re.compile(r"(?<!\w)-+|-+(?!\w)")
 #: Han, kana, Hangul: no blank shows where a word ends.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f]+")
@@ -32,7 +33,7 @@ def parts(word: str) -> list[str]:
 
 def all_parts(text: str) -> str:
     """The pieces of every compound word of a text, separated by blanks, for the `parts` column."""
-    return " ".join(piece for word in _COMPOUND.findall(text) for piece in parts(word))
+    return " ".join(piece for word in _RUN.findall(text) if _BORDER.search(word) for piece in parts(word))
 
 
 def pairs(text: str) -> str:

@@ -8,6 +8,7 @@ into an artifact's mouth, and everything a blob does not carry (title, lines, au
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,6 +28,10 @@ from .store.settings import store as store_setting
 from .store.ve01 import Record
 from .store.writer import Entry, Writer
 from .types import Chunk, Document
+
+
+#: The share of a document that a blob must hold to be taken for it; other chunkers drop markup.
+WHOLE = 0.5
 
 
 @dataclass
@@ -86,6 +91,15 @@ def _adopt_settings(db: sqlite3.Connection, incoming: Incoming) -> None:
                 store_setting(db, name, text)
 
 
+def _is_whole(own: Sequence[Chunk], records: Sequence[Record]) -> bool:
+    """Another program may cut elsewhere, but what it cut holds the document: half of one would be taken
+    for all, and the rest never be found."""
+    if [(r.seq, r.text) for r in records] == [(c.seq, c.text) for c in own[: len(records)]]:
+        return len(records) == len(own)
+    solid = sum(len("".join(c.text.split())) for c in own)
+    return sum(len("".join(r.text.split())) for r in records) >= WHOLE * solid
+
+
 class _Import(Run):
     """An index run that takes its vectors from blobs and publishes nothing."""
 
@@ -128,7 +142,7 @@ class _Import(Run):
         if [(c.seq, c.text) for c in own] == [(r.seq, r.text) for r in records]:
             path, form = document.source.path, document.format
             return Entry(document, own, [text_digest(chunking.embedding_text(path, c, form)) for c in own], vectors)
-        chunks = locate(document, own, records)
+        chunks = locate(document, own, records) if _is_whole(own, records) else None
         if chunks is None:
             self.report.stale.append(f"{blob_name(document.source.hash)}: its text is not that of {document.source.path or 'the artifact'}")
             return None

@@ -6,6 +6,7 @@ Table definitions: Fossil's src/schema.c.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -48,7 +49,7 @@ def open_readonly(path: Path | str) -> sqlite3.Connection:
     path = Path(path)
     _require_readable(path)
     try:
-        db = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=BUSY_MS / 1000, isolation_level=None)
+        db = sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True, timeout=BUSY_MS / 1000, isolation_level=None)
     except sqlite3.Error as error:
         raise _explain(path, error) from error
     try:
@@ -217,4 +218,14 @@ def change_mark(db: sqlite3.Connection) -> str:
     facts: list[Any] = [db.execute(query).fetchone() for query in queries]
     facts.append([config_value(db, name) for name in _CONFIG_THAT_MATTERS])
     facts.append([columns(db, table) for table in ("ticket", "ticketchng")])
+    return hashlib.blake2b(repr(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def secrecy_mark(db: sqlite3.Connection) -> str:
+    """Changes whenever something was hidden that could be found before: shunned, private, pending."""
+    queries = ["SELECT count(*), group_concat(uuid) FROM (SELECT uuid FROM shun ORDER BY uuid)",
+               "SELECT count(*), total(rid), total(rid*rid) FROM private"]
+    if has_table(db, "modreq"):
+        queries.append("SELECT count(*), total(objid), total(objid*objid) FROM modreq")
+    facts = [db.execute(query).fetchone() for query in queries]
     return hashlib.blake2b(repr(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

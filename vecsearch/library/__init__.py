@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ from pathlib import Path
 
 from ..config import Settings
 from ..errors import UsageError
+from ..fossil.repository import open_readonly
 from ..index import Run
-from ..store import connection
+from ..store import connection, exchange
 from ..store.reader import Reader
 from ..store.writer import Writer
 from ..types import Chunk, Document, Embedder, Source
@@ -24,6 +26,8 @@ from . import directory, fossil_help
 
 #: Embedded and stored in one transaction.
 BATCH = 256
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ def import_library(path: Path, project: str, source: str, template: str, embedde
     help of the `fossil` on the PATH. `template` makes a definition's address from `{name}`. Raises
     UsageError for a source that is none of these, NoIndexError where there is no index to add to.
     """
+    _require_name(path, project)
     if template and not template.startswith(("/", "https://", "http://")):
         raise UsageError(f'--url-template must start with "https://", "http://" or "/", not "{template[:40]}"')
     definitions = list(_definitions(project, source))
@@ -55,6 +60,18 @@ def import_library(path: Path, project: str, source: str, template: str, embedde
         return _store(db, project, definitions, template or (fossil_help.TEMPLATE if source == "fossil" else ""), embedder)
     except sqlite3.Error as error:
         raise connection.explain(path, error) from error
+    finally:
+        db.close()
+
+
+def _require_name(path: Path, project: str) -> None:
+    """A library is a project of its own: not this repository's, and no peer's."""
+    if not _NAME.fullmatch(project):
+        raise UsageError(f'a library\'s name has 1 to 64 letters, digits, ".", "_", "-", not "{project[:80]}"')
+    db = open_readonly(path)
+    try:
+        if project in {peer.name for peer in exchange.peers(db)}:
+            raise UsageError(f"there is a peer {project} already; see: vecsearch peer list")
     finally:
         db.close()
 

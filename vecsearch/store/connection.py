@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ def open_writable(path: Path) -> sqlite3.Connection:
     secure_delete: text that was removed because it is secret must not stay in free pages.
     """
     try:
-        db = sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        db = sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=rw", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
         db.execute("PRAGMA secure_delete=ON")
         db.execute("PRAGMA temp_store=MEMORY")
     except sqlite3.Error as error:

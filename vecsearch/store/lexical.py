@@ -8,7 +8,7 @@ from ..plain import plain
 from ..terms import all_parts, indexable
 
 #: A change of what `row` gives makes the full-text index anew; see Writer.refresh_lexical.
-LEXICAL_VERSION = 3
+LEXICAL_VERSION = 4
 
 #: The columns of fx_vec_fts, in the order of `row`.
 COLUMNS = ("title", "path", "symbol", "body", "parts", "named")

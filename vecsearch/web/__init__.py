@@ -9,6 +9,7 @@ Fossil wraps an answer in the site's skin because its body is one <div class='fo
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable
 from typing import Any
@@ -43,9 +44,11 @@ def create_app(repository_path: str) -> Flask:
 
 
 def _with_path(wsgi: Callable) -> Callable:
-    """`/ext/search` arrives with an empty PATH_INFO, which Flask would redirect to `/ext/search/`."""
+    """`/ext/search` arrives with an empty PATH_INFO, which Flask would redirect to `/ext/search/`; and a
+    query string may hold raw bytes, which it would take for UTF-8 or fail."""
 
     def call(environ: dict[str, Any], start_response: Callable) -> Any:
-        return wsgi({**environ, "PATH_INFO": environ.get("PATH_INFO") or "/"}, start_response)
+        asked = re.sub("[^\x00-\x7f]", lambda raw: f"%{ord(raw[0]):02X}", environ.get("QUERY_STRING", ""))
+        return wsgi({**environ, "PATH_INFO": environ.get("PATH_INFO") or "/", "QUERY_STRING": asked}, start_response)
 
     return call

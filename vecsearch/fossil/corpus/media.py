@@ -61,7 +61,7 @@ def parse(content: bytes) -> Asset:
 def _checked(asset: Asset) -> Asset:
     for name, right in (("uri", bool(asset.uri.strip())), ("sha3", bool(_SHA3.fullmatch(asset.sha3.lower()))),
                         ("mime", bool(_MIME.fullmatch(asset.mime))), ("bytes", asset.bytes >= 0),
-                        ("transcript", bool(asset.transcript.strip()))):
+                        ("transcript", bool(asset.transcript.strip()) and len(asset.transcript) < 1000 and "\n" not in asset.transcript)):
         if not right:
             raise ValueError(f'"{name}" makes no sense')
     return replace(asset, sha3=asset.sha3.lower())

@@ -9,6 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,8 @@ class Shelf:
     matrix: np.ndarray
     starts: np.ndarray
     _by_id: np.ndarray = field(repr=False)
+    #: What a search works out from the rows and keeps with them, by its own name; it goes when the shelf goes.
+    derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, ids: Sequence[int], kinds: Sequence[int], artifacts: Sequence[int], matrix: np.ndarray) -> Shelf:

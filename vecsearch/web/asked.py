@@ -41,11 +41,14 @@ class Asked:
 
     def link(self, **changes: object) -> str:
         """The address of the same question with some parameters changed; those at their default are
-        left out, and so is `offset` unless given: another question begins at its first page."""
-        args = {"q": self.text, "kind": self.kind, "project": self.project, "sort": self.query.sort, "mode": self.query.mode,
-                "k": self.query.k, "like": f"{self.like[0]}.{self.like[1]}" if self.like else "", **changes}
-        usual = {"project": "*", "sort": "relevance", "mode": "hybrid", "k": DEFAULT_K, "offset": 0, "kind": "", "q": "", "like": "", "format": ""}
-        return address(self.base, {name: value for name, value in args.items() if value != usual.get(name)})
+        left out, and so is `offset` unless given: another question begins at its first page. What was typed
+        comes last, since Fossil cuts long addresses."""
+        typed = {"q": changes.pop("q", self.text)}
+        args = {"kind": self.kind, "project": self.project, "sort": self.query.sort, "mode": self.query.mode, "k": self.query.k,
+                "like": f"{self.like[0]}.{self.like[1]}" if self.like else "", "files": ",".join(self.query.files),
+                "explain": int(self.query.explain), **changes, **typed}
+        usual = {"project": "*", "sort": "relevance", "mode": "hybrid", "k": DEFAULT_K, "offset": 0, "explain": 0}
+        return address(self.base, {name: value for name, value in args.items() if value != usual.get(name, "")})
 
     def everywhere(self) -> Query:
         """The same query over every kind: what the counts beside the menu count."""
@@ -65,7 +68,7 @@ def read(args: Mapping[str, str], base: str) -> Asked:
         "mode": _one_of("mode", args.get("mode"), MODES),
         "sort": _one_of("sort", args.get("sort"), SORTS),
         "files": tuple(filter(None, (args.get("files") or "").split(",")))[:MAX_FILES],
-        "explain": args.get("explain") == "1",
+        "explain": _one_of("explain", args.get("explain"), ("0", "1")) == "1",
     }
     kind, project = args.get("kind") or "", args.get("project", "*")
     if kind:

@@ -62,7 +62,7 @@ def answer_to(db: sqlite3.Connection, asked: Asked, kinds: frozenset[str]) -> An
         facets = result.facets
     else:
         result, facets = _search(db, asked, kinds)
-    if asked.query.cut and not result.message:
+    if (asked.query.cut or replies.address_was_cut()) and not result.message:
         result.message = "the query was too long; its beginning was searched"
     if "checkin" not in kinds:
         # Which check-in is the newest is for those to know who may read it.

@@ -39,6 +39,11 @@ def origin() -> str:
     return f"{'https' if request.environ.get('HTTPS', '').lower() == 'on' else 'http'}://{host}"
 
 
+def address_was_cut() -> bool:
+    """Fossil's own server reads 1999 bytes of `GET ADDRESS` and drops the rest without a word (cgi.c)."""
+    return len(f"{request.method} {request.environ.get('REQUEST_URI', '')}") == 1999
+
+
 def nonce() -> str:
     """What the page's script must carry to be run; empty where nobody gave one."""
     return request.environ.get("FOSSIL_NONCE", "")

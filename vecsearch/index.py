@@ -24,7 +24,7 @@ from .layout import layout
 from .publish import Publisher
 from .report import Report
 from .search import floor
-from .store import connection, plane, schema
+from .store import connection, packed, plane, schema
 from .store.lexical import LEXICAL_VERSION
 from .store.reader import Reader, State
 from .store.shelf import Shelf
@@ -73,8 +73,10 @@ class Run:
         self.publisher = self.publisher_for(self.settings)
         mark = _run_mark(self.change, self.settings, self.embedder.model, self.publisher)
         if not self.rebuild and self._is_current(mark):
-            self.report.unchanged = True
-            return self.report
+            self._pack()
+            if self._is_current(mark):  # packing may find a damaged vector
+                self.report.unchanged = True
+                return self.report
         schema.refuse_newer(self.db)
         self.foreign = self._made_by_another_program()
         with connection.transaction(self.db):
@@ -89,6 +91,12 @@ class Run:
     def publisher_for(self, settings: Settings) -> Publisher:
         """What exports this run's work."""
         return Publisher(self.db, settings, self.embedder)
+
+    def _pack(self) -> None:
+        """Vectors in blocks that are absent or behind are made from the rows; the repository is not read."""
+        if not packed.in_step(self.db):
+            with connection.transaction(self.db):
+                schema.create(self.db)
 
     def _made_by_another_program(self) -> bool:
         """The contract's tables alone: they answer until all is indexed, then go."""
@@ -267,7 +275,7 @@ class Run:
         if not self.survey_due:
             return Reader(self.db).mark("floor")
         shelf = self._shelf()
-        return floor.to_mark(self.embedder.model, floor.measure(self.embedder.embed_query, shelf.matrix))
+        return floor.to_mark(self.embedder.model, floor.measure(self.embedder.embed_query, shelf.vectors(self.db)))
 
     def _map(self) -> tuple[np.ndarray, np.ndarray] | None:
         """(chunk ids, their places): the picture of all that will be searched; None: as it was."""
@@ -275,7 +283,7 @@ class Run:
             return None
         shelf = self._shelf()
         chunks = shelf.ids > 0
-        return shelf.ids[chunks], layout(shelf.matrix[chunks])
+        return shelf.ids[chunks], layout(shelf.vectors(self.db, np.flatnonzero(chunks)))
 
     def _is_survey_due(self, drift: int) -> bool:
         """Looking at all vectors costs by the repository's size, so a few chunks that came or went since

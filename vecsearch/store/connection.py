@@ -36,8 +36,24 @@ def open_writable(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Begin ... COMMIT; whatever is raised inside rolls all of it back."""
+    """Begin ... COMMIT; whatever is raised inside rolls all of it back. The packed vectors lose what was
+    removed in the same transaction; of what is new they take so much as one may cost, and the rest in
+    transactions of their own."""
     _begin(db)
+    with _all_or_nothing(db):
+        yield
+        behind = _settle(db)
+    while behind:
+        try:
+            _begin(db)
+        except sqlite3.OperationalError:
+            return  # somebody is at work here; searches read what is not packed from the rows
+        with _all_or_nothing(db):
+            behind = _settle(db)
+
+
+@contextmanager
+def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
@@ -45,6 +61,16 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
             db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
+
+
+def _settle(db: sqlite3.Connection) -> bool:
+    """Whether there was anything to pack."""
+    from . import packed  # numpy: what only stores a setting does without
+
+    if not packed.is_behind(db):
+        return False
+    packed.settle(db)
+    return True
 
 
 def _begin(db: sqlite3.Connection) -> None:

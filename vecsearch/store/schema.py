@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 
 from ..errors import NoIndexError, StoreError
+from . import triggers
 
 #: Raised when a derived table changes its columns or meaning; an older one is made anew.
 SCHEMA_VERSION = 1
@@ -88,6 +89,17 @@ DERIVED = {
 )""",
     # An imported library: how the address of a definition is made from its name.
     "fx_vec_library": "CREATE TABLE fx_vec_library(project TEXT PRIMARY KEY, template TEXT NOT NULL) WITHOUT ROWID",
+    # The vectors in blocks, see packed.py; none of the three is for other programs.
+    "fx_vec_block": """CREATE TABLE fx_vec_block(
+  number INTEGER PRIMARY KEY,
+  dim INTEGER NOT NULL,
+  used INTEGER NOT NULL,
+  low INTEGER NOT NULL,
+  high INTEGER NOT NULL,
+  facts BLOB NOT NULL
+)""",
+    "fx_vec_matrix": "CREATE TABLE fx_vec_matrix(number INTEGER PRIMARY KEY, v BLOB NOT NULL)",
+    "fx_vec_touched": "CREATE TABLE fx_vec_touched(chunk_id INTEGER PRIMARY KEY)",
     "fx_vec_tip": "CREATE TABLE fx_vec_tip(branch TEXT PRIMARY KEY, ci TEXT NOT NULL) WITHOUT ROWID",
     "fx_vec_config": "CREATE TABLE fx_vec_config(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "fx_vec_mark": "CREATE TABLE fx_vec_mark(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -173,6 +185,8 @@ def create(db: sqlite3.Connection) -> None:
         db.execute(ddl.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
     if "fx_vec_fts" not in present and has_fts5(db):
         db.execute(FTS)
+    if triggers.make(db):  # whatever was written without them is unknown
+        db.execute("DELETE FROM fx_vec_mark WHERE name='packed'")
     db.execute("INSERT OR REPLACE INTO fx_vec_mark VALUES('schema', ?)", (str(SCHEMA_VERSION),))
 
 

@@ -1,5 +1,5 @@
 """What a search needs of every row at once, as arrays: which chunk, what kind, of which artifact, its
-vector. Loading is most of a cold search, so a long-lived process keeps the last few shelves."""
+vector. It comes from the packed blocks where they are in step with the rows, and else from the rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +14,9 @@ import numpy as np
 
 from ..errors import StoreError
 from ..types import KINDS
+from . import facts, packed
+from .facts import FACTS
+from .vectors import Vectors
 
 #: Sets of kinds that visitors of one process differ by: readers, those who log in, a kind's filter.
 KEPT = 4
@@ -26,25 +28,24 @@ class Shelf:
 
     ids int64 [n]: the chunk's id, or minus the source's id for a document that is only a name;
     kinds uint8 [n]: index into KINDS; artifacts int32 [n]: 0, 1, ... in the order of the rows; starts
-    int64 [artifacts + 1]: the first row of each, and the end;
-    matrix float32 [n, dim]: unit vectors, zero where there is none.
+    int64 [artifacts + 1]: the first row of each, and the end.
     """
 
     ids: np.ndarray
     kinds: np.ndarray
     artifacts: np.ndarray
-    matrix: np.ndarray
     starts: np.ndarray
+    _vectors: Vectors = field(repr=False)
+    _places: np.ndarray = field(repr=False)
     _by_id: np.ndarray = field(repr=False)
-    #: What a search works out from the rows and keeps with them, by its own name; it goes when the shelf goes.
+    #: What a search works out from the rows and keeps with them, by its own name. It goes when a row of
+    #: fx_vec_chunk, fx_vec_embedding or fx_vec_source changes; other tables are not watched.
     derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    @classmethod
-    def of(cls, ids: Sequence[int], kinds: Sequence[int], artifacts: Sequence[int], matrix: np.ndarray) -> Shelf:
-        """From plain columns."""
-        numbers, groups = np.array(ids, np.int64), np.array(artifacts, np.int32)
-        starts = np.append(np.flatnonzero(np.diff(groups, prepend=-1)), len(groups))
-        return cls(numbers, np.array(kinds, np.uint8), groups, matrix, starts, np.argsort(numbers, kind="stable"))
+    @property
+    def dim(self) -> int:
+        """How many numbers a vector has."""
+        return self._vectors.dim
 
     def rows(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(places in `ids` that are on the shelf, their rows)."""
@@ -55,62 +56,130 @@ class Shelf:
         here = np.flatnonzero(self.ids[rows] == ids)
         return here, rows[here]
 
+    def similarity(self, db: sqlite3.Connection, query: np.ndarray) -> np.ndarray:
+        """float32 [n]: the exact dot product of float32 [dim] with every row, 0 for one without a vector. The
+        sums are the same to the last bit however the vectors are stored."""
+        return self._vectors.products(db, query)[self._places]
 
-_kept: OrderedDict[tuple, Shelf] = OrderedDict()
+    def vectors(self, db: sqlite3.Connection, rows: np.ndarray | None = None) -> np.ndarray:
+        """float32 [len(rows), dim], of all rows if none are named; zero where there is none."""
+        return self._vectors.at(db, self._places if rows is None else self._places[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class _All:
+    """The rows of all kinds in order, shared by the shelves of one state: place in Vectors of each."""
+
+    facts: np.ndarray
+    places: np.ndarray
+    vectors: Vectors
+
+
+_kept: OrderedDict[tuple, tuple[_All, dict[frozenset[str], Shelf]]] = OrderedDict()
 _lock = threading.Lock()
 
 
 def load(db: sqlite3.Connection, model: str, dim: int, kinds: frozenset[str], tables: set[str]) -> Shelf:
-    """The shelf of the kinds, kept from an earlier search if the file has not changed since. Raises
-    StoreError on a vector of the wrong size."""
-    key = (_stamp(db), model, kinds)
-    if key[0]:
-        with _lock:
-            if key in _kept:
-                _kept.move_to_end(key)
-                return _kept[key]
-    shelf = _read(db, model, dim, kinds, tables)
-    if key[0]:
-        with _lock:
-            _kept[key] = shelf
-            while len(_kept) > KEPT:
-                _kept.popitem(last=False)
+    """The shelf of the kinds, kept from an earlier search if nothing that it holds has changed. Raises
+    StoreError on a damaged vector."""
+    key = _key(db, model, dim, tables)
+    everything, shelves = _everything(db, model, dim, tables, key)
+    with _lock:
+        if kinds in shelves:
+            return shelves[kinds]
+    shelf = _of_kinds(everything, kinds)
+    with _lock:
+        if len(shelves) >= KEPT:
+            shelves.pop(next(iter(shelves)))
+        shelves[kinds] = shelf
     return shelf
 
 
-def _stamp(db: sqlite3.Connection) -> tuple:
+def _everything(db: sqlite3.Connection, model: str, dim: int, tables: set[str], key: tuple) -> tuple[_All, dict]:
+    with _lock:
+        if key and key in _kept:
+            _kept.move_to_end(key)
+            _kept[key][0].vectors.asked_again()
+            return _kept[key]
+    found = (_packed(db, model, dim) if key[:1] == ("packed",) else None) or _from_rows(db, model, dim, "fx_vec_source" in tables)
+    fresh: dict[frozenset[str], Shelf] = {}
+    if key:
+        with _lock:
+            _kept[key] = found, fresh
+            while len(_kept) > KEPT:
+                _kept.popitem(last=False)
+    return found, fresh
+
+
+def _key(db: sqlite3.Connection, model: str, dim: int, tables: set[str]) -> tuple:
+    """Differs whenever anything that a shelf holds does; empty if that cannot be told. The stamp of the
+    blocks is of the reader's own transaction, and other writes to the repository do not change it."""
+    stamp = packed.stamp(db, model, dim, tables)
+    if stamp and db.execute("SELECT 1 FROM fx_vec_touched LIMIT 1").fetchone() is None:
+        return "packed", stamp
+    file = _file_stamp(db)
+    return ("packed" if stamp else "rows", stamp, model, dim, *file) if file else ()
+
+
+def _file_stamp(db: sqlite3.Connection) -> tuple:
     """Changes with every write to the database; empty if that cannot be told."""
     path = next((file for _, name, file in db.execute("PRAGMA database_list") if name == "main"), "")
-    if not path:
+    if not path or os.path.exists(f"{path}-wal"):
         return ()
-    facts: list = [path]
-    for name in (path, f"{path}-wal"):
-        if os.path.exists(name):
-            found = os.stat(name)
-            facts += [found.st_ino, found.st_mtime_ns, found.st_size]
-    return tuple(facts)
+    with open(path, "rb") as file:
+        header = file.read(100)
+    found = os.stat(path)
+    return path, found.st_ino, found.st_mtime_ns, found.st_size, header[24:28]  # the file change counter
 
 
-def _read(db: sqlite3.Connection, model: str, dim: int, kinds: frozenset[str], tables: set[str]) -> Shelf:
-    names = sorted(kinds)
-    marks = ",".join("?" * len(names))
-    rows = db.execute(
-        "SELECT c.id, c.kind, c.hash, coalesce(c.project, ''), e.v FROM fx_vec_chunk c"
-        " LEFT JOIN fx_vec_embedding e ON e.chunk_id=c.id AND e.model=?"
-        f" WHERE c.kind IN ({marks}) ORDER BY c.hash, c.seq", (model, *names)).fetchall()
-    bad = next((row[0] for row in rows if row[4] is not None and len(row[4]) != 4 * dim), None)
-    if bad is not None:
-        raise StoreError(f"the vector of chunk {bad} is not of dimension {dim}; run: vecsearch rebuild")
-    if "fx_vec_source" in tables:
-        rows += db.execute(
-            f"SELECT -id, kind, hash, project, NULL FROM fx_vec_source s WHERE kind IN ({marks}) AND NOT EXISTS"
-            " (SELECT 1 FROM fx_vec_chunk c WHERE c.hash=s.hash) ORDER BY hash, project", names).fetchall()
-    nothing = bytes(4 * dim)
-    matrix = np.frombuffer(b"".join(row[4] or nothing for row in rows), "<f4").reshape(len(rows), dim)
-    code = {kind: i for i, kind in enumerate(KINDS)}
-    artifacts: list[int] = []
-    last = None
-    for row in rows:
-        artifacts.append((artifacts[-1] + (row[2:4] != last)) if artifacts else 0)
-        last = row[2:4]
-    return Shelf.of([row[0] for row in rows], [code.get(row[1], 255) for row in rows], artifacts, matrix)
+def _packed(db: sqlite3.Connection, model: str, dim: int) -> _All | None:
+    """From the blocks, with the rows that they are behind on; None if they are not as they must be."""
+    blocks = packed.blocks(db, dim)
+    if blocks is None:
+        return None
+    held = np.concatenate([block.facts for block in blocks] or [np.zeros(0, FACTS)])
+    vectors = Vectors.in_blocks(dim, [(block.number, len(block.facts)) for block in blocks if block.dim])
+    places = np.full(len(held), vectors.nowhere)
+    at = np.repeat([block.dim > 0 for block in blocks], [len(block.facts) for block in blocks]) if blocks else np.zeros(0, bool)
+    places[at] = np.arange(np.count_nonzero(at))
+    touched = np.array([i for (i,) in db.execute("SELECT chunk_id FROM fx_vec_touched")], np.int64)
+    alive = held["id"] != 0
+    if len(touched):
+        alive &= ~np.isin(held["id"], touched)
+        late, late_places = _read(db, model, dim, vectors, names=True, touched=len(touched))
+        return _ordered(np.concatenate([held[alive], late]), np.concatenate([places[alive], late_places]), vectors)
+    return _ordered(held[alive], places[alive], vectors)
+
+
+def _from_rows(db: sqlite3.Connection, model: str, dim: int, names: bool) -> _All:
+    vectors = Vectors(dim)
+    return _ordered(*_read(db, model, dim, vectors, names=names), vectors)
+
+
+def _read(db: sqlite3.Connection, model: str, dim: int, vectors: Vectors, *, names: bool, touched: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """(facts, places) of rows as they stand; their vectors are added to `vectors`."""
+    parts, places = [np.zeros(0, FACTS)], [np.zeros(0, np.int64)]
+    for found, some, has, damaged in facts.read(db, model, dim, names=names, touched=touched):
+        if damaged:
+            raise StoreError(f"the vector of chunk {damaged[0]} is not of dimension {dim}, or not of finite numbers; run: vecsearch index, "
+                             "or vecsearch rebuild")
+        parts.append(found)
+        places.append(np.full(len(found), vectors.nowhere))
+        places[-1][has] = vectors.add(some[has])
+    return np.concatenate(parts), np.concatenate(places)
+
+
+def _ordered(found: np.ndarray, places: np.ndarray, vectors: Vectors) -> _All:
+    order = facts.in_order(found)
+    return _All(found[order], places[order], vectors)
+
+
+def _of_kinds(everything: _All, kinds: frozenset[str]) -> Shelf:
+    wanted = np.zeros(256, bool)
+    wanted[[i for i, kind in enumerate(KINDS) if kind in kinds]] = True
+    rows = np.flatnonzero(wanted[everything.facts["kind"]])
+    found = everything.facts[rows]
+    groups = facts.artifacts(found)
+    starts = np.append(np.flatnonzero(np.diff(groups, prepend=-1)), len(groups))
+    ids = found["id"].copy()
+    return Shelf(ids, found["kind"].copy(), groups, starts, everything.vectors, everything.places[rows], np.argsort(ids, kind="stable"))

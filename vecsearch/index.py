@@ -250,6 +250,8 @@ class Run:
             if self.foreign:
                 self.writer.remove_undescribed()
             self.writer.set_state(self.embedder.model, self.embedder.dim, checkin)
+            if self.rebuild:
+                packed.doubt(self.db)
             if places:
                 plane.put(self.db, *places)
             self.writer.set_mark("drift", "0" if self.survey_due else str(drift))

@@ -80,16 +80,14 @@ def in_order(facts: np.ndarray) -> np.ndarray:
 
 
 def _sorted(facts: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Mostly the first column settles it, and one sort is a fifth of the price of five."""
-    order = rows[np.argsort(facts["a"][rows], kind="stable")]
+    """Mostly the front of the hash settles it: one sort of numbers that hold it and the place."""
+    bits = np.uint64(len(rows).bit_length())
+    order = rows[np.sort(facts["a"][rows] >> bits << bits | np.arange(len(rows), dtype=np.uint64)) & ((np.uint64(1) << bits) - np.uint64(1))]
     columns = [facts[name][order] for name in ("a", "b", "project", "seq")]
-    tied = columns[0][1:] == columns[0][:-1]
-    ascending = np.ones(len(tied), bool)
-    for column in reversed(columns[1:]):
+    ascending = np.ones(max(len(rows) - 1, 0), bool)
+    for column in reversed(columns):
         ascending = (column[1:] > column[:-1]) | ((column[1:] == column[:-1]) & ascending)
-    if np.all(ascending | ~tied):
-        return order
-    return order[np.lexsort(columns[::-1])]
+    return order if ascending.all() else order[np.lexsort(columns[::-1])]
 
 
 def artifacts(facts: np.ndarray) -> np.ndarray:

@@ -32,6 +32,11 @@ STEP = 8 * PLACES
 SPARSE = 0.5
 #: Raised when the layout of the blobs changes. The kinds are part of it: facts hold their numbers.
 _VERSION = f"1.{zlib.crc32(','.join(KINDS).encode()):08x}"
+#: A block whose blobs are not as long as they must be; lengths are read without what they measure.
+_UNSOUND = """SELECT 1 FROM fx_vec_block b LEFT JOIN fx_vec_matrix m ON m.number=b.number WHERE b.dim NOT IN (0, :dim)
+ OR typeof(b.facts)<>'blob' OR length(b.facts)=0 OR length(b.facts) % :size<>0 OR typeof(b.used)<>'integer' OR typeof(b.low)<>'integer'
+ OR typeof(b.high)<>'integer' OR CASE b.dim WHEN 0 THEN m.v IS NOT NULL
+ ELSE typeof(m.v)<>'blob' OR length(m.v)<>4 * :dim * (length(b.facts) / :size) END LIMIT 1"""
 _TABLES = {"fx_vec_block", "fx_vec_matrix", triggers.TABLE, "fx_vec_mark", "fx_vec_source", "fx_vec_detail", "fx_vec_state", "fx_vec_chunk",
            "fx_vec_embedding"}
 
@@ -51,29 +56,20 @@ def stamp(db: sqlite3.Connection, model: str, dim: int, tables: set[str]) -> str
     if not tables >= _TABLES or not triggers.intact(db):
         return ""
     row = db.execute("SELECT value FROM fx_vec_mark WHERE name='packed'").fetchone()
-    return row[0] if row and isinstance(row[0], str) and row[0].startswith(_prefix(model, dim)) else ""
+    if not row or not isinstance(row[0], str) or not row[0].startswith(_prefix(model, dim)):
+        return ""
+    unsound = db.execute(_UNSOUND, {"dim": dim, "size": FACTS.itemsize}).fetchone()
+    return "" if unsound else row[0]
 
 
 def _prefix(model: str, dim: int) -> str:
     return f"{_VERSION} {dim} {model} "
 
 
-def blocks(db: sqlite3.Connection, dim: int) -> list[Block] | None:
-    """Every block by number; None if one is not as it must be."""
-    found = []
-    for number, width, blob, size in db.execute("SELECT b.number, b.dim, b.facts, length(m.v) FROM fx_vec_block b"
-                                                " LEFT JOIN fx_vec_matrix m ON m.number=b.number ORDER BY b.number"):
-        block = _block(number, width, blob)
-        if block is None or width not in (0, dim) or size != (4 * dim * len(block.facts) if width else None):
-            return None
-        found.append(block)
-    return found
-
-
-def _block(number: int, dim: int, blob: object) -> Block | None:
-    if not isinstance(blob, bytes) or not blob or len(blob) % FACTS.itemsize:
-        return None
-    return Block(number, dim, np.frombuffer(blob, FACTS))
+def blocks(db: sqlite3.Connection) -> list[Block]:
+    """Every block by number, of tables that have a stamp."""
+    rows = db.execute("SELECT number, dim, facts FROM fx_vec_block ORDER BY number")
+    return [Block(number, dim, np.frombuffer(blob, FACTS)) for number, dim, blob in rows]
 
 
 def in_step(db: sqlite3.Connection) -> bool:
@@ -107,13 +103,18 @@ def settle(db: sqlite3.Connection) -> None:
     state = _state(db, tables)
     assert state is not None  # is_behind
     model, dim = state
-    if not stamp(db, model, dim, tables) or blocks(db, dim) is None:
+    if not stamp(db, model, dim, tables):
         _begin_anew(db)
     else:
         _vacate(db, [i for (i,) in db.execute("SELECT chunk_id FROM fx_vec_touched")])
     _dissolve_sparse(db)
     _pack(db, model, dim)
     db.execute("INSERT OR REPLACE INTO fx_vec_mark VALUES('packed', ?)", (_prefix(model, dim) + os.urandom(8).hex(),))
+
+
+def doubt(db: sqlite3.Connection) -> None:
+    """The caller holds a transaction at whose end all blocks are made anew."""
+    db.execute("DELETE FROM fx_vec_mark WHERE name='packed'")
 
 
 def _begin_anew(db: sqlite3.Connection) -> None:

@@ -185,7 +185,7 @@ def create(db: sqlite3.Connection) -> None:
         db.execute(ddl.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
     if "fx_vec_fts" not in present and has_fts5(db):
         db.execute(FTS)
-    if triggers.make(db):  # whatever was written without them is unknown
+    if triggers.make(db):  # whatever was written without them is unknown: see packed.py
         db.execute("DELETE FROM fx_vec_mark WHERE name='packed'")
     db.execute("INSERT OR REPLACE INTO fx_vec_mark VALUES('schema', ?)", (str(SCHEMA_VERSION),))
 

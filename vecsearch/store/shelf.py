@@ -20,6 +20,28 @@ from .vectors import Vectors
 
 #: Sets of kinds that visitors of one process differ by: readers, those who log in, a kind's filter.
 KEPT = 4
+#: Ids of rows may be so many times as far apart as there are rows.
+SPREAD = 16
+
+
+class _RowOf:
+    """id -> row, -1 where there is none: a table, as long as ids are not spread too thinly for one."""
+
+    def __init__(self, ids: np.ndarray):
+        self.low, span = (int(ids.min()), int(ids.max()) - int(ids.min()) + 1) if len(ids) else (0, 0)
+        self.ids = ids if span > SPREAD * len(ids) else None
+        if self.ids is not None:
+            self.by_id = np.argsort(ids, kind="stable")
+            return
+        self.table = np.full(span + 1, -1, np.int64)  # one more, for all ids that are out of range
+        self.table[ids - self.low] = np.arange(len(ids))
+
+    def __call__(self, ids: np.ndarray) -> np.ndarray:
+        if self.ids is None:
+            at = ids - self.low
+            return self.table[np.where((at >= 0) & (at < len(self.table)), at, -1)]
+        rows = self.by_id[np.searchsorted(self.ids, ids, sorter=self.by_id).clip(max=len(self.ids) - 1)]
+        return np.where(self.ids[rows] == ids, rows, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +59,7 @@ class Shelf:
     starts: np.ndarray
     _vectors: Vectors = field(repr=False)
     _places: np.ndarray = field(repr=False)
-    _by_id: np.ndarray = field(repr=False)
+    _row_of: _RowOf = field(repr=False)
     #: What a search works out from the rows and keeps with them, by its own name. It goes when a row of
     #: fx_vec_chunk, fx_vec_embedding or fx_vec_source changes; other tables are not watched.
     derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -49,11 +71,8 @@ class Shelf:
 
     def rows(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(places in `ids` that are on the shelf, their rows)."""
-        if not len(self.ids):
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        at = np.searchsorted(self.ids, ids, sorter=self._by_id).clip(max=len(self.ids) - 1)
-        rows = self._by_id[at]
-        here = np.flatnonzero(self.ids[rows] == ids)
+        rows = self._row_of(ids)
+        here = np.flatnonzero(rows >= 0)
         return here, rows[here]
 
     def similarity(self, db: sqlite3.Connection, query: np.ndarray) -> np.ndarray:
@@ -82,8 +101,7 @@ _lock = threading.Lock()
 def load(db: sqlite3.Connection, model: str, dim: int, kinds: frozenset[str], tables: set[str]) -> Shelf:
     """The shelf of the kinds, kept from an earlier search if nothing that it holds has changed. Raises
     StoreError on a damaged vector."""
-    key = _key(db, model, dim, tables)
-    everything, shelves = _everything(db, model, dim, tables, key)
+    everything, shelves = _everything(db, model, dim, tables)
     with _lock:
         if kinds in shelves:
             return shelves[kinds]
@@ -95,13 +113,15 @@ def load(db: sqlite3.Connection, model: str, dim: int, kinds: frozenset[str], ta
     return shelf
 
 
-def _everything(db: sqlite3.Connection, model: str, dim: int, tables: set[str], key: tuple) -> tuple[_All, dict]:
+def _everything(db: sqlite3.Connection, model: str, dim: int, tables: set[str]) -> tuple[_All, dict[frozenset[str], Shelf]]:
+    stamp = packed.stamp(db, model, dim, tables)
+    key = _key(db, stamp, model, dim)
     with _lock:
         if key and key in _kept:
             _kept.move_to_end(key)
             _kept[key][0].vectors.asked_again()
             return _kept[key]
-    found = (_packed(db, model, dim) if key[:1] == ("packed",) else None) or _from_rows(db, model, dim, "fx_vec_source" in tables)
+    found = _packed(db, model, dim) if stamp else _from_rows(db, model, dim, "fx_vec_source" in tables)
     fresh: dict[frozenset[str], Shelf] = {}
     if key:
         with _lock:
@@ -111,14 +131,13 @@ def _everything(db: sqlite3.Connection, model: str, dim: int, tables: set[str], 
     return found, fresh
 
 
-def _key(db: sqlite3.Connection, model: str, dim: int, tables: set[str]) -> tuple:
+def _key(db: sqlite3.Connection, stamp: str, model: str, dim: int) -> tuple:
     """Differs whenever anything that a shelf holds does; empty if that cannot be told. The stamp of the
     blocks is of the reader's own transaction, and other writes to the repository do not change it."""
-    stamp = packed.stamp(db, model, dim, tables)
     if stamp and db.execute("SELECT 1 FROM fx_vec_touched LIMIT 1").fetchone() is None:
-        return "packed", stamp
+        return (stamp,)
     file = _file_stamp(db)
-    return ("packed" if stamp else "rows", stamp, model, dim, *file) if file else ()
+    return (stamp, model, dim, *file) if file else ()
 
 
 def _file_stamp(db: sqlite3.Connection) -> tuple:
@@ -132,11 +151,9 @@ def _file_stamp(db: sqlite3.Connection) -> tuple:
     return path, found.st_ino, found.st_mtime_ns, found.st_size, header[24:28]  # the file change counter
 
 
-def _packed(db: sqlite3.Connection, model: str, dim: int) -> _All | None:
-    """From the blocks, with the rows that they are behind on; None if they are not as they must be."""
-    blocks = packed.blocks(db, dim)
-    if blocks is None:
-        return None
+def _packed(db: sqlite3.Connection, model: str, dim: int) -> _All:
+    """From the blocks, and from the rows that these are behind on."""
+    blocks = packed.blocks(db)
     held = np.concatenate([block.facts for block in blocks] or [np.zeros(0, FACTS)])
     vectors = Vectors.in_blocks(dim, [(block.number, len(block.facts)) for block in blocks if block.dim])
     places = np.full(len(held), vectors.nowhere)
@@ -182,4 +199,4 @@ def _of_kinds(everything: _All, kinds: frozenset[str]) -> Shelf:
     groups = facts.artifacts(found)
     starts = np.append(np.flatnonzero(np.diff(groups, prepend=-1)), len(groups))
     ids = found["id"].copy()
-    return Shelf(ids, found["kind"].copy(), groups, starts, everything.vectors, everything.places[rows], np.argsort(ids, kind="stable"))
+    return Shelf(ids, found["kind"].copy(), groups, starts, everything.vectors, everything.places[rows], _RowOf(ids))

@@ -53,7 +53,7 @@ def main() -> None:
     provider = embed.get(reader.settings())
     shelf = reader.shelf(reader.state(), frozenset(KINDS))
     vector = provider.embed_query(QUESTIONS[0])
-    scan = median_ms(lambda: ranked(shelf.similarity(db, vector), DEPTH))
+    scan = median_ms(lambda: ranked(shelf.similarity(vector), DEPTH))
     print(f"{len(shelf.ids)} chunks of {shelf.dim} numbers; dense scan alone {scan:.1f} ms; bar {max(4 * scan, 10):.1f} ms")
     for text in QUESTIONS:
         query = parse(text)

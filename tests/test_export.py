@@ -36,11 +36,11 @@ def test_the_nearest_ten_by_cosine_are_ours(demo_indexed, exported):
         theirs = duck.execute(
             f"SELECT hash, seq, array_cosine_similarity(vector, ?::FLOAT[{state.dim}]) AS s FROM chunks ORDER BY s DESC, hash, seq LIMIT 10",
             [vector.tolist()]).fetchall()
-        order = np.argsort(-(shelf.vectors(db) @ vector), kind="stable")[:10]
+        order = np.argsort(-(shelf.matrix @ vector), kind="stable")[:10]
         chunks = reader.chunks([int(i) for i in shelf.ids[order]])
         ours = [(chunks[int(i)].hash, chunks[int(i)].seq) for i in shelf.ids[order]]
         assert [row[:2] for row in theirs] == ours
-        assert all(math.isclose(row[2], shelf.vectors(db)[i] @ vector, abs_tol=1e-5) for row, i in zip(theirs, order, strict=True))
+        assert all(math.isclose(row[2], shelf.matrix[i] @ vector, abs_tol=1e-5) for row, i in zip(theirs, order, strict=True))
     duck.close()
     db.close()
 

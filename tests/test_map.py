@@ -168,4 +168,4 @@ def test_close_files_of_nothing_is_nothing():
     class Empty:
         ids = np.zeros(0, np.int64)
 
-    assert close_files(Empty, lambda rows: rows, lambda ids: [], lambda chunk: "", (10, 10)).pairs == []
+    assert close_files(Empty, lambda ids: [], lambda chunk: "", (10, 10)).pairs == []

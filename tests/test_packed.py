@@ -6,6 +6,7 @@ import random
 import sqlite3
 import subprocess
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,9 +48,9 @@ def loaded(db: sqlite3.Connection, kinds: frozenset[str], *, from_rows: bool) ->
     names, query = Reader(db).tables, np.arange(1, DIM + 1, dtype=np.float32)
     found = shelf._from_rows(db, MODEL, DIM, True) if from_rows else shelf._packed(db, MODEL, DIM)
     assert from_rows or packed.stamp(db, MODEL, DIM, names)
-    one = shelf._of_kinds(found, kinds)
-    return (one.ids.tolist(), one.kinds.tolist(), one.artifacts.tolist(), one.starts.tolist(), one.vectors(db).tobytes(),
-            one.similarity(db, query).tobytes(), one.vectors(db, np.arange(len(one.ids))[::-3]).tobytes())
+    one = replace(shelf._of_kinds(found, kinds), _db=db)
+    return (one.ids.tolist(), one.kinds.tolist(), one.artifacts.tolist(), one.starts.tolist(), one.matrix.tobytes(),
+            one.similarity(query).tobytes(), one.vectors(np.arange(len(one.ids))[::-3]).tobytes())
 
 
 def change(db: sqlite3.Connection, rng: random.Random) -> None:
@@ -168,7 +169,7 @@ def test_what_another_program_writes_is_found_at_once_and_packed_by_the_next_run
         state = reader.state()
         found = reader.shelf(state, ALL)
         _, rows = found.rows(np.array([900001, chunk]))
-        scores = found.similarity(db, _provider(db)().embed_query("restore a backup"))
+        scores = found.similarity(_provider(db)().embed_query("restore a backup"))
         assert round(float(scores[rows[0]]), 6) == best[2] and scores[rows[1]] == 0
     assert not in_step(indexed)
     vecsearch("index", "-R", indexed, check=True)
@@ -184,7 +185,7 @@ def test_tables_that_another_program_dropped_and_made_again_are_noticed(indexed)
         assert not packed.stamp(db, state.model, state.dim, Reader(db).tables)
         found = Reader(db).shelf(state, ALL)
         even = (found.ids > 0) & (found.ids % 2 == 0)
-        assert even.any() and not found.vectors(db, np.flatnonzero(even)).any()
+        assert even.any() and not found.vectors(np.flatnonzero(even)).any()
 
 
 def test_nothing_of_a_removed_vector_stays_in_the_file(tmp_path, store, small):

@@ -277,7 +277,7 @@ class Run:
         if not self.survey_due:
             return Reader(self.db).mark("floor")
         shelf = self._shelf()
-        return floor.to_mark(self.embedder.model, floor.measure(self.embedder.embed_query, shelf.vectors(self.db)))
+        return floor.to_mark(self.embedder.model, floor.measure(self.embedder.embed_query, shelf.matrix))
 
     def _map(self) -> tuple[np.ndarray, np.ndarray] | None:
         """(chunk ids, their places): the picture of all that will be searched; None: as it was."""
@@ -285,7 +285,7 @@ class Run:
             return None
         shelf = self._shelf()
         chunks = shelf.ids > 0
-        return shelf.ids[chunks], layout(shelf.vectors(self.db, np.flatnonzero(chunks)))
+        return shelf.ids[chunks], layout(shelf.matrix[chunks])
 
     def _is_survey_due(self, drift: int) -> bool:
         """Looking at all vectors costs by the repository's size, so a few chunks that came or went since

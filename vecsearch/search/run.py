@@ -67,7 +67,7 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
     shelf = reader.shelf(state, permitted)
     mask = allowed_rows(reader, shelf, query)
     clock.lap("open")
-    similarity = _similarity(db, shelf, mask, state, embedder, query, result)
+    similarity = _similarity(shelf, mask, state, embedder, query, result)
     clock.lap("semantic")
     evidence = _evidence(reader, shelf, mask, query, result)
     clock.lap("keyword")
@@ -82,8 +82,8 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
     clock.lap("hits")
 
 
-def _similarity(db: sqlite3.Connection, shelf: Shelf, mask: np.ndarray, state: State, embedder: Callable[[], Embedder],
-                query: Query, result: Result) -> np.ndarray | None:
+def _similarity(shelf: Shelf, mask: np.ndarray, state: State, embedder: Callable[[], Embedder], query: Query,
+                result: Result) -> np.ndarray | None:
     """The dot product of the query and each row, 0 where masked; None where the semantic arm cannot answer,
     and `result` then says why."""
     if query.mode == "keyword" or not query.text or not mask.any() or query.in_title:
@@ -102,7 +102,7 @@ def _similarity(db: sqlite3.Connection, shelf: Shelf, mask: np.ndarray, state: S
         result.degrade("model_mismatch", f"the index was built with {state.model} ({state.dim}), the provider now gives "
                        f"{len(embedded)} numbers: answered by keywords only; run: vecsearch rebuild")
         return None
-    return np.where(mask, shelf.similarity(db, embedded), np.float32(0))
+    return np.where(mask, shelf.similarity(embedded), np.float32(0))
 
 
 def _evidence(reader: Reader, shelf: Shelf, mask: np.ndarray, query: Query, result: Result) -> lexical.Evidence | None:

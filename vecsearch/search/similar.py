@@ -36,7 +36,7 @@ def similar(db: sqlite3.Connection, like: tuple[str, int], query: Query, kinds: 
     if found is None or found.kind not in kinds or not _visible(db, [found]):
         raise UsageError("there is no such passage; it may have changed since: search again")
     books = reader.shelf(state, kinds)
-    order = _nearest(db, books, found.id)
+    order = _nearest(books, found.id)
     chunks = reader.chunks([i for i, _ in order])
     hidden = {c.id for c in chunks.values()} - {c.id for c in _visible(db, list(chunks.values()))}
     order = [(i, score) for i, score in order if i not in hidden]
@@ -53,12 +53,12 @@ def similar(db: sqlite3.Connection, like: tuple[str, int], query: Query, kinds: 
     return result
 
 
-def _nearest(db: sqlite3.Connection, books: Shelf, chunk_id: int) -> list[tuple[int, float]]:
+def _nearest(books: Shelf, chunk_id: int) -> list[tuple[int, float]]:
     """(chunk id, similarity) of the best chunk of each other artifact, best first."""
     _, rows = books.rows(np.array([chunk_id]))
     if not len(rows):
         return []
-    scores = books.similarity(db, books.vectors(db, rows[:1])[0])
+    scores = books.similarity(books.vectors(rows[:1])[0])
     scores[(books.artifacts == books.artifacts[rows[0]]) | (books.ids < 0)] = -1.0
     seen: set[int] = set()
     found = []

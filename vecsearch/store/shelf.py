@@ -7,7 +7,8 @@ import os
 import sqlite3
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,9 +45,10 @@ class _RowOf:
         return np.where(self.ids[rows] == ids, rows, -1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shelf:
-    """n rows ordered by artifact and place in it, which is the same in every clone.
+    """n rows ordered by artifact and place in it, which is the same in every clone. Vectors are read through the
+    connection that it was asked for by, inside the same transaction.
 
     ids int64 [n]: the chunk's id, or minus the source's id for a document that is only a name;
     kinds uint8 [n]: index into KINDS; artifacts int32 [n]: 0, 1, ... in the order of the rows; starts
@@ -63,6 +65,7 @@ class Shelf:
     #: What a search works out from the rows and keeps with them, by its own name. It goes when a row of
     #: fx_vec_chunk, fx_vec_embedding or fx_vec_source changes; other tables are not watched.
     derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    _db: sqlite3.Connection | None = field(default=None, repr=False, compare=False)
 
     @property
     def dim(self) -> int:
@@ -75,14 +78,19 @@ class Shelf:
         here = np.flatnonzero(rows >= 0)
         return here, rows[here]
 
-    def similarity(self, db: sqlite3.Connection, query: np.ndarray) -> np.ndarray:
+    def similarity(self, query: np.ndarray) -> np.ndarray:
         """float32 [n]: the exact dot product of float32 [dim] with every row, 0 for one without a vector. The
         sums are the same to the last bit however the vectors are stored."""
-        return self._vectors.products(db, query)[self._places]
+        return self._vectors.products(self._db, query)[self._places]
 
-    def vectors(self, db: sqlite3.Connection, rows: np.ndarray | None = None) -> np.ndarray:
-        """float32 [len(rows), dim], of all rows if none are named; zero where there is none."""
-        return self._vectors.at(db, self._places if rows is None else self._places[rows])
+    def vectors(self, rows: np.ndarray) -> np.ndarray:
+        """float32 [len(rows), dim]; zero where there is none."""
+        return self._vectors.at(self._db, self._places[rows])
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """float32 [n, dim], all of them: a copy, so only for what looks at every pair or every question."""
+        return self._vectors.at(self._db, self._places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +112,13 @@ def load(db: sqlite3.Connection, model: str, dim: int, kinds: frozenset[str], ta
     everything, shelves = _everything(db, model, dim, tables)
     with _lock:
         if kinds in shelves:
-            return shelves[kinds]
+            return replace(shelves[kinds], _db=db)
     shelf = _of_kinds(everything, kinds)
     with _lock:
         if len(shelves) >= KEPT:
             shelves.pop(next(iter(shelves)))
         shelves[kinds] = shelf
-    return shelf
+    return replace(shelf, _db=db)
 
 
 def _everything(db: sqlite3.Connection, model: str, dim: int, tables: set[str]) -> tuple[_All, dict[frozenset[str], Shelf]]:

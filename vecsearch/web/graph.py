@@ -40,10 +40,9 @@ class Graph:
     pairs: list[tuple[int, int, float]] = field(default_factory=list)
 
 
-def close_files(shelf: Shelf, vectors_of: Callable[[np.ndarray], np.ndarray], chunks_of: Callable[[list[int]], list[StoredChunk | None]],
-                address: Callable[[StoredChunk], str], paper: tuple[int, int]) -> Graph:
-    """A file is the mean of its passages. `vectors_of` gives those of rows of the shelf, `chunks_of` None for
-    what may not be shown."""
+def close_files(shelf: Shelf, chunks_of: Callable[[list[int]], list[StoredChunk | None]], address: Callable[[StoredChunk], str],
+                paper: tuple[int, int]) -> Graph:
+    """A file is the mean of its passages. `chunks_of` gives None for what may not be shown."""
     own = np.flatnonzero(shelf.ids > 0)
     if len(own) < 2:
         return Graph()
@@ -51,7 +50,7 @@ def close_files(shelf: Shelf, vectors_of: Callable[[np.ndarray], np.ndarray], ch
     firsts = own[first][:: max(1, -(-len(artifacts) // MOST_FILES))]
     chunks = chunks_of([int(i) for i in shelf.ids[firsts]])
     files = [(chunk, row) for chunk, row in zip(chunks, firsts, strict=True) if chunk is not None]
-    pairs = _nearest_pairs(_means(shelf, vectors_of, [int(shelf.artifacts[row]) for _, row in files]))
+    pairs = _nearest_pairs(_means(shelf, [int(shelf.artifacts[row]) for _, row in files]))
     used = sorted({i for a, b, _ in pairs for i in (a, b)})
     place = {old: new for new, old in enumerate(used)}
     pairs = [(place[a], place[b], likeness) for a, b, likeness in pairs]
@@ -60,14 +59,11 @@ def close_files(shelf: Shelf, vectors_of: Callable[[np.ndarray], np.ndarray], ch
     return Graph(nodes, pairs)
 
 
-def _means(shelf: Shelf, vectors_of: Callable[[np.ndarray], np.ndarray], artifacts: list[int]) -> np.ndarray:
-    members = [np.arange(shelf.starts[artifact], shelf.starts[artifact + 1]) for artifact in artifacts]
-    vectors = vectors_of(np.concatenate(members or [np.zeros(0, np.int64)]))
-    rows = np.zeros((len(artifacts), shelf.dim), np.float32)
-    at = 0
-    for i, own in enumerate(members):
-        rows[i] = vectors[at : at + len(own)].mean(axis=0)
-        at += len(own)
+def _means(shelf: Shelf, artifacts: list[int]) -> np.ndarray:
+    rows = np.zeros((len(artifacts), shelf.matrix.shape[1]), np.float32)
+    for i, artifact in enumerate(artifacts):
+        start, end = np.searchsorted(shelf.artifacts, [artifact, artifact + 1])
+        rows[i] = shelf.matrix[start:end].mean(axis=0)
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
 
 

@@ -19,7 +19,7 @@ from .. import embed
 from ..fossil import corpus
 from ..search.address import Addresses
 from ..search.query import whole_number
-from ..search.run import one_state, search
+from ..search.run import search
 from ..store.plane import Point, points
 from ..store.reader import Reader, StoredChunk
 from ..types import KINDS, Hit
@@ -155,10 +155,7 @@ def _graph(db: sqlite3.Connection, reader: Reader, kinds: frozenset[str], base: 
     files = kinds & {"doc", "code", "instruction", "media"}
     if not files or not has_map(reader):
         return Graph()
-    with one_state(db):
-        shelf = reader.shelf(reader.state(), files)
-        return close_files(shelf, lambda rows: shelf.vectors(db, rows), lambda ids: _files(db, reader, ids), _address(reader, base),
-                           (WIDTH, HEIGHT))
+    return close_files(reader.shelf(reader.state(), files), lambda ids: _files(db, reader, ids), _address(reader, base), (WIDTH, HEIGHT))
 
 
 def _files(db: sqlite3.Connection, reader: Reader, ids: list[int]) -> list[StoredChunk | None]:

@@ -32,6 +32,14 @@ def test_forms_parts_accents_and_pairs_are_marked(query, text, marked):
     assert marked in snippet("plain", text, parse(query))
 
 
+def test_headings_stand_apart_and_not_twice():
+    text = "# Getting files back\n\n## Restore one file\n\n    tern restore a\n\nThe newest\nversion.\n\n## Other\n\nText"
+    shown = snippet("markdown", text, parse("version"), "Getting files back > Restore one file")
+    assert shown == "tern restore a · The newest <mark>version</mark>. Other · Text"
+    assert snippet("passages", "Only a title", parse("zz"), "Only a title") == "Only a title"
+    assert snippet("python", "a = 1\n\n\nb = 2", parse("b")) == "a = 1 <mark>b</mark> = 2"
+
+
 def test_nothing_of_the_text_is_markup():
     shown = snippet("plain", 'a <script>alert(1)</script> & "script" tag', parse("script"))
     assert "<script" not in shown and "&lt;<mark>script</mark>&gt;" in shown and "&amp;" in shown

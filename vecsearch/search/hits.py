@@ -51,7 +51,7 @@ def fill(db: sqlite3.Connection, reader: Reader, result: Result, found: Field, r
 
 def hit(chunk: StoredChunk, rank: int, score: float, query: Query, addresses: Addresses, ci: str, **more: Any) -> Hit:
     """The chunk as an answer to the query; `more` are the fields that say how it was found."""
-    shown = snippet(chunk.format, chunk.text, query)
+    shown = snippet(chunk.format, chunk.text, query, chunk.title)
     landing = fragment(chunk.kind, chunk.format, chunk.text, chunk.title, shown)
     return Hit(
         score=round(min(1.0, max(0.0, score)), 6), kind=chunk.kind, project=chunk.project, path=chunk.path, hash=chunk.hash, text=chunk.text,

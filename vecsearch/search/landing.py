@@ -31,7 +31,7 @@ def fragment(kind: str, format: str, text: str, title: str, snippet: str) -> str
 def _words(readable: str, marked: set[str]) -> list[str]:
     """A run of words from the line that holds most of what matched."""
     lines = [line.split() for line in readable.splitlines() if len(line.split()) > 1] or [readable.split()]
-    found = [[i for i, word in enumerate(line) if re.sub(r"^\W+|\W+$", "", word).casefold() in marked] for line in lines]
+    found = [[i for i, word in enumerate(line) if not marked.isdisjoint(re.findall(r"[\w-]+", word.casefold()))] for line in lines]
     best = max(range(len(lines)), key=lambda i: len(found[i])) if marked else 0
     line, at = lines[best], found[best]
     start = max(0, min(at[0] - 2, len(line) - WORDS)) if at else 0

@@ -17,17 +17,31 @@ LENGTH = 280
 #: Text beyond this is not looked through for a better passage.
 HORIZON = 20_000
 
+#: Formats in which a blank line ends a paragraph or a heading; in all others it stands within code.
+_PROSE = frozenset({"markdown", "wiki", "html", "rst", "asciidoc", "man", "plain", "passages"})
 _WORD = re.compile(r"[\w-]+")
 
 
-def snippet(format: str, text: str, query: Query) -> Markup:
-    """At most LENGTH characters where most of what was asked stands together, matched words marked."""
-    readable = " ".join(plain(format, text)[:HORIZON].split())
+def snippet(format: str, text: str, query: Query, title: str = "") -> Markup:
+    """At most LENGTH characters where most of what was asked stands together, matched words marked. Headings at
+    the beginning that `title` has already are left out."""
+    readable = _readable(format, plain(format, text)[:HORIZON], title)
     wanted = _Wanted(query)
     spans = [(m.start(), m.end(), said) for m in _WORD.finditer(readable) if (said := wanted.by(m.group()))]
     start, end = _window(readable, spans)
     marked = _mark(readable, [(a, b) for a, b, _ in spans if start <= a and b <= end], start, end)
     return Markup("{}{}{}").format("…" if start else "", marked, "…" if end < len(readable) else "")
+
+
+def _readable(format: str, text: str, title: str) -> str:
+    """On one line. A paragraph that no stop ends, such as a heading, is kept apart from the next."""
+    if format not in _PROSE:
+        return " ".join(text.split())
+    blocks = [folded for block in re.split(r"\n\s*\n", text) if (folded := " ".join(block.split()))]
+    known = {title, *title.split(" > ")}
+    while len(blocks) > 1 and blocks[0] in known:
+        del blocks[0]
+    return re.sub("([.!?:;,…]) · ", r"\1 ", " · ".join(blocks))
 
 
 class _Wanted:

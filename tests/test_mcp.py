@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sqlite3
 import subprocess
@@ -13,6 +14,7 @@ import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,9 @@ from serve import FossilServer, free_port
 from test_server import everything, set_caps
 
 from vecsearch.cli import main
-from vecsearch.mcp import protocol, tools
+from vecsearch.fossil.repository import open_readonly
+from vecsearch.mcp import answers, protocol, tools
+from vecsearch.types import KINDS
 
 TOOLS = ["semantic_search", "read_hit", "similar"]
 
@@ -164,6 +168,40 @@ def test_the_endpoint_needs_no_header_and_keeps_no_session(indexed, extroot):
         assert "Traceback" not in server.log()
 
 
+def test_over_stdio_each_faulty_line_is_answered_too(demo_indexed):
+    """The SDK drops what it cannot read; a client would wait for ever. Half an emoji is what JavaScript sends of one that was cut."""
+    call = {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "semantic_search", "arguments": {"query": "restore \ud83d", "kind": "\ud83d"}}}
+    lines = [b"{", b"[]", b"null", b"\xff\xfe", b"\0", b"[" * 30_000, b'{"jsonrpc":"1.0","id":1,"method":"ping"}', b'{"jsonrpc":"2.0","id":null,"method":"ping"}',
+             b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}', b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}',
+             json.dumps(call).encode()]
+    greeting = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}}
+    process = subprocess.Popen([VECSEARCH, "mcp", "-R", str(demo_indexed)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def ask(line: bytes) -> dict:
+        process.stdin.write(line + b"\n")
+        process.stdin.flush()
+        return json.loads(process.stdout.readline())
+
+    assert ask(json.dumps(greeting).encode())["result"]["serverInfo"]["name"] == "vecsearch"
+    replies = [ask(line) for line in lines]
+    assert [reply["error"]["code"] for reply in replies[:-1]] == [-32700, -32600, -32600, -32700, -32700, -32700, *[-32600] * 4, -32602]
+    assert replies[-1]["id"] == 5 and 'there is no kind "?"' in replies[-1]["result"]["content"][0]["text"]
+    assert ask(b'{"jsonrpc":"2.0","id":9,"method":"ping"}') == {"jsonrpc": "2.0", "id": 9, "result": {}}
+    _, errors = process.communicate()
+    assert process.returncode == 0 and errors == b""
+
+
+@pytest.mark.parametrize("message", [
+    {"method": "\ud800"}, {"method": "ping", "id": "\ud800"}, {"method": "tools/call", "params": {"name": "\ud800"}},
+    {"method": "tools/call", "params": {"name": "similar", "arguments": {"\ud800": 1}}}, {"method": "tools/list", "params": None}])
+def test_every_reply_can_be_written(message):
+    def call(name: str, arguments: dict) -> dict:
+        raise tools.MalformedError(f"{name} {arguments}")
+
+    status, reply = protocol.answer(json.dumps({"jsonrpc": "2.0", "id": 1} | message).encode(), "x", "1", call)
+    assert status == 200 and json.loads(protocol.encoded(reply))["jsonrpc"] == "2.0"
+
+
 @pytest.mark.parametrize(("asked", "given"), [("2025-03-26", "2025-03-26"), ("2024-11-05", "2024-11-05"), ("1999-01-01", "2025-11-25"), (3, "2025-11-25")])
 def test_the_revision_is_the_clients_if_it_is_known(asked, given):
     body = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": asked}}).encode()
@@ -183,6 +221,11 @@ def test_a_visitor_finds_reads_and_compares_only_what_fossil_would_show(indexed,
             assert tool(server, name, hash=secret[0], seq=secret[1]) == unknown
         kinds = {hit["kind"] for hit in tool(server, "similar", hash=public, seq=0, k=100)["structuredContent"]["hits"]}
         assert kinds and kinds <= {"doc", "code", "instruction", "media", "checkin"}
+        set_caps(indexed, nobody="j")  # the wiki, but no check-in: so none is named either
+        wiki = tool(server, "semantic_search", query="backup")["structuredContent"]
+        assert {hit["kind"] for hit in wiki["hits"]} == {"wiki"} and wiki["checkin"] == "" and {hit["ci"] for hit in wiki["hits"]} == {""}
+        read = tool(server, "read_hit", hash=wiki["hits"][0]["hash"], seq=0)["structuredContent"]
+        assert read["chunks"] and read["ci"] == ""
         set_caps(indexed, nobody="")
         assert "nothing here is open to this visitor" in tool(server, "semantic_search", query="restore")["content"][0]["text"]
         assert tool(server, "read_hit", hash=public, seq=0) == unknown
@@ -218,16 +261,58 @@ def test_an_answer_keeps_its_budget_and_says_what_it_left_out(indexed):
     db = sqlite3.connect(indexed)
     caller = tools.Caller(db, frozenset({"doc", "code", "wiki"}))
     whole = tools.call(caller, "semantic_search", {"query": "backup disk restore"})
-    small = tools.call(caller, "semantic_search", {"query": "backup disk restore", "max_tokens": 400})
+    small = tools.call(caller, "semantic_search", {"query": "backup disk restore", "max_tokens": 700})
     data, text = small["structuredContent"], small["content"][0]["text"]
-    assert 0 < len(data["hits"]) < len(whole["structuredContent"]["hits"]) and tools.tokens(text) <= 400
+    assert 0 < len(data["hits"]) < len(whole["structuredContent"]["hits"])
+    assert answers.tokens(text) <= 700 and len(json.dumps(data, ensure_ascii=False).encode()) <= 4 * 700
     assert data["left_out"] == len(whole["structuredContent"]["hits"]) - len(data["hits"])
     assert f"({data['left_out']} more did not fit into max_tokens" in text
     assert data["hits"] == whole["structuredContent"]["hits"][: len(data["hits"])]
     hash_ = whole["structuredContent"]["hits"][0]["hash"]
     lines = tools.call(caller, "read_hit", {"hash": hash_, "seq": 0, "first_line": 1, "max_tokens": 200})
     assert lines["structuredContent"]["left_out"] > 0 and "more lines did not fit" in lines["content"][0]["text"]
+    for name, arguments in (("semantic_search", {"query": "backup disk restore"}), ("read_hit", {"hash": hash_, "seq": 0})):
+        least = tools.call(caller, name, arguments | {"max_tokens": 200})
+        data, text = least["structuredContent"], least["content"][0]["text"]
+        assert not data.get("hits", data.get("chunks")) and answers.tokens(text) <= 200
+        needed = int(re.search(r"did not fit into max_tokens; the next needs about (\d+)\)", text)[1])
+        enough = tools.call(caller, name, arguments | {"max_tokens": 200 + needed})["structuredContent"]
+        assert enough.get("hits", enough.get("chunks"))
     db.close()
+
+
+def test_what_names_something_is_never_bent_to_name_another(demo_indexed):
+    with closing(open_readonly(demo_indexed)) as db:
+        caller = tools.Caller(db, frozenset(KINDS))
+        hash_ = db.execute("SELECT hash FROM fx_vec_chunk WHERE path='docs/restore.md'").fetchone()[0]
+
+        def said(name: str, **arguments: Any) -> str:
+            answer = tools.call(caller, name, arguments)
+            assert answer["isError"]
+            return answer["content"][0]["text"]
+
+        for seq in (-1, 65536, 10**30, 10**400):
+            assert said("read_hit", hash=hash_, seq=seq) == said("similar", hash=hash_, seq=seq) == said("read_hit", hash="f" * 64, seq=0)
+        for wrong in ("", "%" * 20, "\0" * 20, "\ud800" * 20, "\u00b2" * 20, "f" * 100_000):
+            assert "hash" in (text := said("read_hit", hash=wrong, seq=0)) or "no such passage" in text
+        for lines in ({"first_line": 5, "last_line": 2}, {"first_line": 10**30}, {"last_line": -3}, {"first_line": 0}):
+            assert re.search(r"no lines .* here: the text has 17$", said("read_hit", hash=hash_, seq=0, **lines))
+        assert 'take "" for the repository itself' in said("semantic_search", query="restore", project="tern")
+
+
+@pytest.mark.parametrize(("given", "meant"), [
+    ({"k": 10**30}, {"k": 100}), ({"k": -5}, {"k": 1}), ({"k": 2.0}, {"k": 2}), ({"k": None, "kind": None, "project": None}, {}), ({"max_tokens": 10**12}, {})])
+def test_an_amount_is_taken_as_the_end_of_its_range_and_null_as_not_given(demo_indexed, given, meant):
+    with closing(open_readonly(demo_indexed)) as db:
+        caller = tools.Caller(db, frozenset(KINDS))
+        one, other = (tools.call(caller, "semantic_search", {"query": "disk"} | more)["structuredContent"] for more in (given, meant))
+        assert one["hits"] == other["hits"] != []
+
+
+@pytest.mark.parametrize("k", [1.5, float("nan"), float("inf"), True, "3", [3]])
+def test_what_is_no_number_is_a_malformed_call(demo_indexed, k):
+    with closing(open_readonly(demo_indexed)) as db, pytest.raises(tools.MalformedError, match="k must be of type integer"):
+        tools.call(tools.Caller(db, frozenset(KINDS)), "semantic_search", {"query": "disk", "k": k})
 
 
 def test_a_hundred_calls_leave_memory_and_descriptors_as_they_were(demo_indexed):

@@ -6,7 +6,6 @@ session, and reads a reply whole before it sends it on.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -51,7 +50,7 @@ def _call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reply(status: int, reply: dict[str, Any] | None) -> Response:
-    body = "" if reply is None else json.dumps(reply, ensure_ascii=False, allow_nan=False)
+    body = b"" if reply is None else protocol.encoded(reply)
     return Response(body, status, content_type="application/json", headers={"Cache-Control": "private, no-store", "Vary": "Cookie"})
 
 

@@ -45,15 +45,37 @@ def answer(body: bytes, name: str, version: str, call: Call) -> tuple[int, dict[
     if isinstance(id_, bool) or not isinstance(id_, (str, int)):
         return 400, error(None, INVALID_REQUEST, "Invalid request: the id is neither text nor number")
     try:
-        result = _result(message["method"], message.get("params", {}), name, version, call)
+        result = _result(message["method"], _given(message, "params"), name, version, call)
     except _ProtocolError as fault:
         return 200, error(id_, fault.code, str(fault))
     return 200, {"jsonrpc": "2.0", "id": id_, "result": result}
 
 
+def encoded(message: Any) -> bytes:
+    """As JSON in UTF-8. Half of a surrogate pair, which JavaScript sends where a text was cut within an emoji
+    and which a reply may repeat, becomes a question mark."""
+    return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def mended(line: str) -> str:
+    """A message without halves of surrogate pairs; what is no JSON stays as it is."""
+    if "\\u" not in line:
+        return line
+    try:
+        return encoded(json.loads(line)).decode()
+    except (ValueError, RecursionError):
+        return line
+
+
 def error(id_: Any, code: int, message: str) -> dict[str, Any]:
     """A reply that says what is wrong with the message."""
     return {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": message}}
+
+
+def _given(within: dict[str, Any], name: str) -> Any:
+    """A member that may be left out; null is left out."""
+    value = within.get(name)
+    return {} if value is None else value
 
 
 def _result(method: str, params: Any, name: str, version: str, call: Call) -> dict[str, Any]:
@@ -74,7 +96,7 @@ def _result(method: str, params: Any, name: str, version: str, call: Call) -> di
 
 
 def _called(params: dict[str, Any], call: Call) -> dict[str, Any]:
-    tool, arguments = params.get("name"), params.get("arguments") or {}
+    tool, arguments = params.get("name"), _given(params, "arguments")
     if not isinstance(tool, str) or not isinstance(arguments, dict):
         raise _ProtocolError(INVALID_PARAMS, "Invalid params: name must be text and arguments an object")
     try:

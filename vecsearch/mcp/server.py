@@ -5,6 +5,10 @@ Whoever runs it holds the repository file and sees everything in it, as on the c
 
 from __future__ import annotations
 
+import io
+import json
+import sys
+from collections.abc import AsyncIterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,13 +18,14 @@ from anyio import to_thread
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolRequestParams, CallToolResult, ListToolsResult
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_PARAMS, CallToolRequestParams, CallToolResult, JSONRPCNotification, ListToolsResult, jsonrpc_message_adapter
 
 from .. import __version__
 from ..errors import RepositoryError
 from ..fossil.repository import open_readonly
 from ..types import KINDS
-from . import tools
+from . import protocol, tools
 
 
 def build(path: Path, name: str) -> Server:
@@ -47,13 +52,48 @@ def _call(path: Path, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         return {"content": [{"type": "text", "text": str(error)}], "isError": True}
 
 
+class _Input:
+    """Standard input by lines, for the SDK. A line that it would drop without a word, so that the client waits for
+    ever, is answered here: what is no JSON-RPC gets a protocol error."""
+
+    def __init__(self, name: str):
+        self.name, self.replies = name, None
+        self.lines = anyio.wrap_file(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        async for line in self.lines:
+            line = protocol.mended(line)
+            if _is_message(line):
+                yield line
+            else:
+                await self._refuse(line)
+
+    async def _refuse(self, line: str) -> None:
+        _, reply = protocol.answer(line.encode(), self.name, __version__, _no_call)
+        if reply and line.strip():
+            await self.replies.send(SessionMessage(jsonrpc_message_adapter.validate_python(reply)))
+
+
+def _is_message(line: str) -> bool:
+    """Whether the SDK reads it as what it is; a request with an id of the wrong type it takes for a notification."""
+    try:
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        return not isinstance(message, JSONRPCNotification) or "id" not in json.loads(line)
+    except ValueError:
+        return False
+
+
+def _no_call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    raise tools.MalformedError("Invalid request")
+
+
 def serve_stdio(path: Path, name: str) -> None:
     """Until the client closes our standard input."""
 
     async def serve() -> None:
-        server = build(path, name)
-        async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        server, lines = build(path, name), _Input(name)
+        async with stdio_server(stdin=lines) as (incoming, lines.replies):
+            await server.run(incoming, lines.replies, server.create_initialization_options())
 
     anyio.run(serve)
 

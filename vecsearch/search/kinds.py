@@ -24,7 +24,7 @@ def strength(shelf: Shelf, mask: np.ndarray, evidence: Evidence | None) -> np.nd
     held = (evidence.formed > 0) & mask
     telling = np.log(1 + np.count_nonzero(mask) / (held.sum(axis=1) + 0.5))
     covered = telling @ held
-    best = {kind: covered[shelf.kinds == kind].max() for kind in np.unique(shelf.kinds[mask])}
+    best = {kind: covered[shelf.kinds == kind].max() for kind in np.flatnonzero(np.bincount(shelf.kinds[mask]))}
     most = max(best.values())
     for kind, most_here in best.items() if most > 0 else ():
         factors[kind] = (most_here / most) ** SHARPNESS

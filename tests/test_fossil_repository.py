@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,56 @@ def test_what_is_no_repository_is_said_in_one_line(tmp_path):
             open_readonly(path)
         assert "\n" not in str(caught.value)
     assert not (tmp_path / "missing").exists()
+
+
+def test_what_is_not_a_file_is_not_waited_for(tmp_path, vecsearch):
+    os.mkfifo(tmp_path / "pipe.fossil")
+    for command, path in (("status", tmp_path / "pipe.fossil"), ("index", "/dev/null")):
+        done = vecsearch(command, "-R", path)
+        assert done.returncode == 1 and "this is no regular file" in done.stderr
+
+
+def test_looking_at_a_repository_drops_no_lock_that_this_process_holds_on_it(forge):  # noqa: F811
+    """POSIX locks belong to the process: closing any descriptor of the file gives all of them up."""
+    holder = sqlite3.connect(forge.path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    open_readonly(forge.path).close()
+    code = f"import sqlite3; sqlite3.connect({str(forge.path)!r}, timeout=0, isolation_level=None).execute('BEGIN IMMEDIATE')"
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    holder.close()
+    assert "database is locked" in other.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can try what another user may do")
+@pytest.mark.parametrize(("plant", "says"), [
+    (lambda path: path.chmod(0o600), "you may not read this file"),
+    (lambda path: path.parent.chmod(0o600), "Permission denied"),
+    (lambda path: turn_to_wal(path), "its journal mode is WAL"),
+    (lambda path: leave_a_journal(path), "a write was cut short here"),
+])
+def test_what_another_user_may_not_read_is_said(forge, tmp_path, plant, says):  # noqa: F811
+    site = tmp_path / "site"
+    site.mkdir()
+    for folder in (site, tmp_path, *list(tmp_path.parents)[:2]):
+        folder.chmod(0o755)
+    path = Path(shutil.copy(forge.path, site / "r.fossil"))
+    plant(path)
+    code = f"import os\nfrom vecsearch.fossil.repository import open_readonly\nos.seteuid(65534)\nopen_readonly({str(path)!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1].startswith(f"vecsearch.errors.RepositoryError: {path}: ") and says in done.stderr
+
+
+def turn_to_wal(path: Path) -> None:
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA journal_mode=WAL")
+    db.close()
+
+
+def leave_a_journal(path: Path) -> None:
+    """What a killed writer leaves."""
+    code = (f"import os, sqlite3; db = sqlite3.connect({str(path)!r}, isolation_level=None); db.execute('PRAGMA cache_size=1');"
+            " db.execute('BEGIN IMMEDIATE'); db.execute('CREATE TABLE much AS SELECT randomblob(100000) FROM config'); os._exit(0)")
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")

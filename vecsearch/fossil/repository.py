@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 import sqlite3
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -61,17 +62,20 @@ def open_readonly(path: Path | str) -> sqlite3.Connection:
 
 
 def _require_readable(path: Path) -> None:
+    """Looked at from outside: to open and close the file here would drop the locks that SQLite holds on it
+    for other connections of this process, and a pipe would be waited for."""
     try:
-        if path.is_dir():
-            raise RepositoryError(f"{path}: this is a directory; name a repository file")
-        with path.open("rb"):
-            pass
+        mode = path.stat().st_mode
     except FileNotFoundError:
         raise RepositoryError(f"{path}: there is no such file; name a Fossil repository with -R FILE") from None
-    except PermissionError:
-        raise RepositoryError(f"{path}: you may not read this file") from None
     except (OSError, ValueError) as error:
-        raise RepositoryError(f"{path}: cannot be read: {error}") from error
+        raise RepositoryError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if stat.S_ISDIR(mode):
+        raise RepositoryError(f"{path}: this is a directory; name a repository file")
+    if not stat.S_ISREG(mode):
+        raise RepositoryError(f"{path}: this is no regular file, so no Fossil repository")
+    if not os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise RepositoryError(f"{path}: you may not read this file")
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
@@ -95,7 +99,12 @@ def lenient_text(value: bytes) -> str:
 
 def _explain(path: Path, error: sqlite3.Error) -> RepositoryError:
     """SQLite's reason as one line that says what to do."""
-    text = str(error)
+    text, kind = str(error), getattr(error, "sqlite_errorname", "")
+    if kind == "SQLITE_READONLY_DIRECTORY":
+        return RepositoryError(f"{path}: its journal mode is WAL, in which readers write beside the file too, and you may not write to its folder;"
+                               " run this as its owner, or let the owner set the journal mode to delete")
+    if kind in ("SQLITE_READONLY_ROLLBACK", "SQLITE_READONLY_RECOVERY"):
+        return RepositoryError(f"{path}: a write was cut short here, and to undo it one must be able to write; run any fossil command on it as its owner")
     if "not a database" in text:
         return RepositoryError(f"{path}: this is no SQLite database, so no Fossil repository")
     if "locked" in text or "busy" in text:

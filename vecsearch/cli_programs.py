@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .cli_base import Group, locate, repository_option
+from .cli_base import FILE_NAME, Group, locate, repository_option
 from .errors import UsageError, VecsearchError
 
 
@@ -49,7 +49,7 @@ def contracts_graph(repository: Path | None, form: str) -> None:
 
 @click.command()
 @repository_option
-@click.option("--duckdb", required=True, type=click.Path(path_type=Path), metavar="FILE", help="A DuckDB database, new or old.")
+@click.option("--duckdb", required=True, type=FILE_NAME, metavar="FILE", help="A DuckDB database, new or old.")
 def export(repository: Path | None, duckdb: Path) -> None:
     """Copy the index into a DuckDB database: the table `embeddings`, and `chunks` with native vectors."""
     from .export import export as run
@@ -100,16 +100,17 @@ class _Silent(click.Command):
 
 def _spread(args: list[str]) -> list[str]:
     """`--files a b` as `--files a --files b`, likewise --kinds: up to the next option, or to the task, which is the
-    one argument with blanks."""
+    one argument with blanks. Behind `--` nothing is an option."""
+    end = args.index("--") if "--" in args else len(args)
     spread: list[str] = []
     many = ""
-    for argument in args:
+    for argument in args[:end]:
         if argument.startswith("-") or " " in argument:
             many = argument if argument in ("--files", "--kinds") else ""
             spread += [] if many else [argument]
         else:
             spread += [many, argument] if many else [argument]
-    return spread
+    return spread + args[end:]
 
 
 def _explain(verbose: bool, reason: str) -> None:
@@ -125,7 +126,7 @@ def _explain(verbose: bool, reason: str) -> None:
 @click.option("--format", "form", default="md", show_default=True, type=click.Choice(["md", "json"]), help="Markdown or JSON.")
 @click.option("--style", default="related", show_default=True, type=click.Choice(["related", "decisions"]),
               help="Passages as they stand, or statements with a type and a confidence.")
-@click.option("-v", "--verbose", is_flag=True, help="Say on stderr why nothing is printed.")
+@click.option("-v", "--verbose", is_flag=True, help="Say on stderr why nothing is printed, or not all.")
 @click.argument("task", nargs=-1)
 def context(repository: Path | None, files: tuple[str, ...], kinds: tuple[str, ...], budget: int, form: str, style: str, verbose: bool,
             task: tuple[str, ...]) -> None:
@@ -137,8 +138,9 @@ def context(repository: Path | None, files: tuple[str, ...], kinds: tuple[str, .
     from .search.query import known_kind
 
     wanted = [known_kind(kind) for part in kinds for kind in part.split(",") if kind]
-    block = retrieval.gather(locate(repository), " ".join(task), files=files, kinds=wanted, budget=budget, style=style)
-    click.echo(retrieval.as_json(block) if form == "json" else retrieval.as_markdown(block, style), nl=False)
+    form = "json" if form == "json" else style
+    block = retrieval.gather(locate(repository), " ".join(task), files=files, kinds=wanted, budget=budget, form=form)
+    click.echo(retrieval.as_text(block, form), nl=False)
     _explain(verbose, block.reason)
 
 

@@ -14,11 +14,13 @@ from travel import answers, clone, index_site, make_site, sync, unversioned
 
 from vecsearch import embed
 from vecsearch import index as indexing
+from vecsearch.index import embedding
 from vecsearch.embed.hashing import Hashing
 from vecsearch.errors import EmbedError, StoreError
 from vecsearch.fossil.repository import open_readonly
 from vecsearch.library import forget_library, import_library
-from vecsearch.publish import Outgoing, blob_name
+from vecsearch.publish import blob_name
+from vecsearch.publish.outgoing import Outgoing
 from vecsearch.store import catalog, connection, schema, ve01
 from vecsearch.store import unversioned as rows
 from vecsearch.transfer import import_, normalize
@@ -270,20 +272,20 @@ class Failing(Hashing):
 
 def test_tables_and_files_are_written_in_one_transaction(tmp_path, monkeypatch):
     site = make_site(tmp_path / "site").path
-    monkeypatch.setattr(indexing, "BATCH_ARTIFACTS", 3)
+    monkeypatch.setattr(embedding, "BATCH_ARTIFACTS", 3)
     with pytest.raises(EmbedError):
         indexing.index(site, lambda settings: Failing(3))
     db = open_readonly(site)
     files = {name: rows.read(db, name) for name in rows.files(db)}
     made = Outgoing(db, MODEL, KINDS)
-    assert files == {blob_name(hash_): made.blob(hash_) for hash_ in made.artifacts()} and len(files) > 5
+    assert files == {blob_name(hash_): made.blob(hash_) for hash_ in made.hashes()} and len(files) > 5
     db.close()
     index_site(site)
     assert len(listed(site).artifacts) > len(files)
 
 
 def test_a_rebuild_by_another_model_that_fails_lists_no_blob_of_either(site, monkeypatch):
-    monkeypatch.setattr(indexing, "BATCH_ARTIFACTS", 3)
+    monkeypatch.setattr(embedding, "BATCH_ARTIFACTS", 3)
     with pytest.raises(EmbedError):
         indexing.index(site, lambda settings: Failing(2, "hash:other"), rebuild=True)
     catalog_now = listed(site)

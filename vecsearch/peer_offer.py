@@ -14,6 +14,7 @@ from .errors import BlobError, StoreError
 from .fossil import access, corpus
 from .fossil.repository import open_readonly
 from .peer_http import fetcher
+from .publish.outgoing import Outgoing
 from .store import catalog, exchange, pack, unversioned, ve01
 from .store.catalog import Catalog
 from .store.exchange import Artifact, Peer
@@ -57,7 +58,7 @@ def _from_tables(theirs: sqlite3.Connection, trusted: bool) -> Offer:
     found = {artifact.hash: artifact for artifact in exchange.artifacts(theirs, kinds)}
     visible = corpus.visible(theirs, [(artifact.kind, hash_) for hash_, artifact in found.items()])
     found = {hash_: artifact for hash_, artifact in found.items() if (artifact.kind, hash_) in visible}
-    files = publish.Outgoing(theirs, state.model, kinds)
+    files = Outgoing(theirs, state.model, kinds)
     digests = {hash_: _sha3(files.blob(hash_)) for hash_ in found}
     offered = Catalog(state.model, state.dim, 0, checkin=state.checkin, tips=reader.tips(), artifacts=found, digests=digests)
     return Offer(offered, lambda hash_: exchange.records(theirs, hash_, state.model))

@@ -8,7 +8,7 @@ into an artifact's mouth, and everything a blob does not carry (title, lines, au
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,10 +19,12 @@ from .config import SETTINGS, Settings, parse
 from .errors import BlobError, StoreError
 from .fossil.repository import lenient_text, open_readonly
 from .incoming import Incoming, entry_of, stored_model
-from .index import Progress, Report, Run, text_digest
+from .index import Progress, Report, Run
+from .index.embedding import Cut, text_digest
 from .located import locate
-from .publish import Publisher, blob_name, hash_of
-from .store import catalog, connection, exchange, schema, unversioned, ve01
+from .publish import blob_name, hash_of
+from .publish.publisher import Publisher
+from .store import catalog, connection, exchange, known, schema, unversioned, ve01
 from .store.reader import Reader
 from .store.settings import store as store_setting
 from .store.ve01 import Record
@@ -114,11 +116,12 @@ class _Import(Run):
     def go(self) -> ImportReport:
         if self.rebuild:
             with connection.transaction(self.db):
-                Writer(self.db).remove(facts[0] for facts in Reader(self.db).sources().values() if facts[1] != "api")
+                Writer(self.db).remove(was.id for was in known.sources(self.db).values())
         return super().go()
 
-    def entries(self, batch: list[tuple[Document, list[Chunk]]]) -> list[Entry]:
-        return [entry for document, chunks in batch if (entry := self._entry(document, chunks))]
+    def embedded(self, groups: Iterable[list[Cut]]) -> Iterator[list[Entry]]:
+        for batch in groups:
+            yield [entry for document, chunks in batch if (entry := self._entry(document, chunks))]
 
     def _entry(self, document: Document, own: list[Chunk]) -> Entry | None:
         if not own:
@@ -153,9 +156,9 @@ class _Import(Run):
 
     def _finish(self, mark: str) -> None:
         complete = not (self.report.refused or self.report.stale or self.report.missing)
-        super()._finish(mark if complete and self._elsewhere() else "")
+        super()._finish(mark if complete and self.floor(False) else "")
 
-    def _elsewhere(self) -> str:
+    def floor(self, due: bool) -> str:
         """As it was measured at the source; without a catalog the next index run measures it."""
         return self.incoming.listed.marks.get("floor", "")
 
@@ -166,10 +169,10 @@ def _import_libraries(db: sqlite3.Connection, incoming: Incoming, report: Import
     templates, offered = Reader(db).library_templates(), incoming.listed.libraries
     brought = set(Reader(db).mark("libraries").splitlines())
     for project in sorted(offered.keys() | brought):
-        known = {} if anew else Reader(db).library(project)
+        held = {} if anew else Reader(db).library(project)
         wanted = {a.hash for a in incoming.listed.artifacts.values() if a.kind == "api" and a.project == project}
-        entries = [entry for hash_ in sorted(wanted - known.keys()) if (entry := _definition(incoming, hash_, report))]
-        gone = [known[hash_] for hash_ in known.keys() - wanted]
+        entries = [entry for hash_ in sorted(wanted - held.keys()) if (entry := _definition(incoming, hash_, report))]
+        gone = [held[hash_] for hash_ in held.keys() - wanted]
         if entries or gone or templates.get(project) != offered.get(project):
             with connection.transaction(db):
                 writer = Writer(db)

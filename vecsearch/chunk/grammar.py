@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 # Comments and strings, for `opaque`. An unclosed one ends with its line or with the text.
 C_COMMENT = r"/\*.*?(?:\*/|\Z)|//[^\n]*"
@@ -39,16 +40,28 @@ TYPES = NO_CONTROL + r"(?:[\w.<>\[\],?@&*:$~]+ )+?"
 _BLANK = re.compile(r"\[(?:\\.|[^\]\\])*\]|( \?)|( )")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Language:
     """`opaque` finds comments (its group `comment`) and strings, `definitions` the first line of
     definitions, `above` what may stand right above one. `body` says where they end: at the closing of
-    `braces`, with the `indent`, or where the `next` one begins."""
+    `braces`, with the `indent`, or where the `next` one begins. Each is compiled when it is first needed:
+    no repository holds all languages."""
 
-    opaque: re.Pattern[str]
-    definitions: re.Pattern[str]
-    above: re.Pattern[str]
+    sources: tuple[str, str, str]
+    flags: re.RegexFlag
     body: str
+
+    @cached_property
+    def opaque(self) -> re.Pattern[str]:
+        return re.compile(self.sources[0], re.S | re.M)
+
+    @cached_property
+    def definitions(self) -> re.Pattern[str]:
+        return re.compile(_blanks(self.sources[1]), re.M | self.flags)
+
+    @cached_property
+    def above(self) -> re.Pattern[str]:
+        return re.compile(_blanks(self.sources[2]))
 
 
 def language(
@@ -63,12 +76,8 @@ def language(
     """One row of a table."""
     indented = "|".join(f"(?:{pattern})" for pattern in definitions) or r"(?!)"
     margin = "".join(f"|(?:{pattern})" for pattern in at_margin)
-    return Language(
-        re.compile("|".join((f"(?P<comment>{comments})", *strings)), re.S | re.M),
-        re.compile(_blanks(f"^(?: ?(?:{indented}){margin})"), re.M | (re.I if ignore_case else 0)),
-        re.compile(_blanks(f" ?(?:{above})")),
-        body,
-    )
+    sources = ("|".join((f"(?P<comment>{comments})", *strings)), f"^(?: ?(?:{indented}){margin})", f" ?(?:{above})")
+    return Language(sources, re.I if ignore_case else re.NOFLAG, body)
 
 
 def _blanks(pattern: str) -> str:

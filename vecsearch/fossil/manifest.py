@@ -15,6 +15,7 @@ _SIGNED = b"-----BEGIN PGP SIGNED MESSAGE-----"
 _SIGNATURE = b"\n-----BEGIN PGP SIGNATURE-"
 _BLANK_LINE = re.compile(rb"\n\r?\n")
 _CARD = re.compile(rb"[A-Z](?: |\n|\Z)")
+_BASELINE = re.compile(rb"^B ", re.M)
 _ESCAPE = re.compile(r"\\(.)", re.S)
 _UNESCAPED = {"s": " ", "n": "\n", "t": "\t", "r": "\r", "v": "\v", "f": "\f", "0": "\0"}
 
@@ -74,6 +75,26 @@ def parse(content: bytes) -> Manifest:
         _take(manifest, letter, rest.split(" ") if rest else [], text)
     manifest.cards = frozenset(cards)
     return manifest
+
+
+def file_lines(content: bytes) -> list[bytes] | None:
+    """The F cards of a check-in, not taken apart; None if it is a delta of another one, or has a file without
+    content. Raises ValueError as `parse` does."""
+    body = _unsigned(content)
+    _check_sum(body)
+    if _BASELINE.search(body):
+        return None
+    lines = [line for line in body.split(b"\n") if line.startswith(b"F ")]
+    return lines if all(line.count(b" ") > 1 for line in lines) else None
+
+
+def file_of(line: bytes) -> File:
+    """One F card."""
+    return _file(line[2:].decode("utf-8", "replace").split(" "))
+
+
+def _file(words: list[str]) -> File:
+    return File(unescape(words[0]), *words[1:3], *map(unescape, words[3:4]))
 
 
 def unescape(text: str) -> str:
@@ -142,7 +163,7 @@ def _take(manifest: Manifest, letter: str, words: list[str], text: bytes) -> Non
     elif letter == "W":
         manifest.text = text
     elif letter == "F" and words:
-        manifest.files.append(File(unescape(words[0]), *words[1:3], *map(unescape, words[3:4])))
+        manifest.files.append(_file(words))
     elif letter == "J" and words:
         manifest.fields.append((words[0], unescape(words[1]) if len(words) > 1 else ""))
     elif letter == "P":

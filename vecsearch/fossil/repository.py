@@ -32,7 +32,7 @@ DOC_KINDS = frozenset({"doc", "instruction"})
 MAIN_KINDS = frozenset({"code", "media"})
 
 #: Rows of `config` that decide what is read; the index is stale when one changes.
-_CONFIG_THAT_MATTERS = ("doc-branch", "main-branch", "project-name", "ticket-table", "aux-schema")
+CONFIG_THAT_MATTERS = ("doc-branch", "main-branch", "project-name", "ticket-table", "aux-schema")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def change_mark(db: sqlite3.Connection) -> str:
     if has_table(db, "purgeevent"):
         queries.append("SELECT max(peid) FROM purgeevent")
     facts: list[Any] = [db.execute(query).fetchone() for query in queries]
-    facts.append([config_value(db, name) for name in _CONFIG_THAT_MATTERS])
+    facts.append([config_value(db, name) for name in CONFIG_THAT_MATTERS])
     facts.append([columns(db, table) for table in ("ticket", "ticketchng")])
     return hashlib.blake2b(repr(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 

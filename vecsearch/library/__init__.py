@@ -105,7 +105,7 @@ def _store(db: sqlite3.Connection, project: str, definitions: list[Definition], 
     known = Reader(db).library(project)
     wanted = {document.source.hash for document, _ in documents}
     fresh = [pair for pair in documents if pair[0].source.hash not in known]
-    entries = [entry for start in range(0, len(fresh), BATCH) for entry in run.entries(fresh[start : start + BATCH])]
+    entries = [entry for start in range(0, len(fresh), BATCH) for entry in run.embedding.entries(fresh[start : start + BATCH])]
     with connection.transaction(db):
         writer = Writer(db)
         writer.set_library(project, template)
@@ -113,7 +113,7 @@ def _store(db: sqlite3.Connection, project: str, definitions: list[Definition], 
         writer.remove(source_id for hash_, source_id in known.items() if hash_ not in wanted)
         for entry in entries:
             writer.put(entry, run.embedder.model, project)
-    return len(documents), run.report.embedded
+    return len(documents), run.embedding.embedded
 
 
 def _document(project: str, definition: Definition) -> tuple[Document, list[Chunk]]:

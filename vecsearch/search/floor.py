@@ -11,7 +11,7 @@ Two witnesses, whose testimony adds up:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,10 +64,11 @@ class Elsewhere:
         return max(0.0, (similarity - self.mean) / max(self.spread, LEAST_SPREAD))
 
 
-def measure(embed_query: Callable[[str], np.ndarray], matrix: np.ndarray) -> Elsewhere:
-    """Of a model over an index whose vectors are `matrix`, float32 [n, dim]."""
+def measure(embed_query: Callable[[str], np.ndarray], blocks: Iterable[np.ndarray]) -> Elsewhere:
+    """Of a model over an index whose vectors come in `blocks`, float32 [rows, dim]."""
     questions = np.stack([embed_query(text) for text in ELSEWHERE])
-    best = np.max(matrix @ questions.T, axis=0) if len(matrix) else np.zeros(len(questions))
+    maxima = [np.max(block @ questions.T, axis=0) for block in blocks]
+    best = np.max(maxima, axis=0) if maxima else np.zeros(len(questions))
     return Elsewhere(round(float(best.mean()), 4), round(float(best.std()), 4))
 
 

@@ -7,8 +7,9 @@ a reader without the repository needs to show a hit: `docs/index-format.md` has 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import BlobError
@@ -38,13 +39,25 @@ class Catalog:
     digests: Mapping[str, str] = field(default_factory=dict)
 
 
+_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+
+
 def encode(catalog: Catalog) -> bytes:
     """The same catalog always gives the same bytes."""
-    entries = {hash_: describe(artifact) | {"blob": catalog.digests[hash_]} for hash_, artifact in catalog.artifacts.items()}
-    facts = {"format": FORMAT, "model": catalog.model, "dim": catalog.dim, "chunker": catalog.chunker, "project": catalog.project,
-             "checkin": catalog.checkin, "tips": dict(catalog.tips), "settings": dict(catalog.settings),
-             "marks": dict(catalog.marks), "libraries": dict(catalog.libraries), "packs": dict(catalog.packs), "artifacts": entries}
-    return json.dumps(facts, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    return write(catalog, ((hash_, describe(artifact) | {"blob": catalog.digests[hash_]})
+                           for hash_, artifact in sorted(catalog.artifacts.items())))
+
+
+def write(head: Catalog, entries: Iterable[tuple[str, Mapping[str, Any]]]) -> bytes:
+    """The catalog whose artifacts are these (hash, entry), by hash: never are all of them in memory but as text."""
+    facts = {"format": FORMAT, "model": head.model, "dim": head.dim, "chunker": head.chunker, "project": head.project,
+             "checkin": head.checkin, "tips": dict(head.tips), "settings": dict(head.settings),
+             "marks": dict(head.marks), "libraries": dict(head.libraries), "packs": dict(head.packs)}
+    made = bytearray(b'{"artifacts":{')
+    for number, (hash_, entry) in enumerate(entries):
+        made += f"{',' if number else ''}{_json(hash_)}:{_json(entry)}".encode()
+    made += f"}},{_json(facts)[1:]}".encode()
+    return bytes(made)
 
 
 def describe(artifact: Artifact) -> dict[str, Any]:
@@ -71,28 +84,44 @@ def _chunk_rows(artifact: Artifact) -> list[list]:
 
 def decode(data: bytes, name: str = NAME) -> Catalog:
     """Raises BlobError, which names the file, for anything that is not as described."""
+    head, entries = split(data, name)
+    with _named(name):
+        artifacts = {hash_: described(hash_, entry) for hash_, entry in entries.items()}
+        digests = {hash_: _string(entry.get("blob", "")) for hash_, entry in entries.items()}
+    return replace(head, artifacts=artifacts, digests=digests)
+
+
+def split(data: bytes, name: str = NAME) -> tuple[Catalog, dict[str, dict[str, Any]]]:
+    """The catalog without its artifacts, and hash -> entry of these as JSON has it. Raises BlobError."""
     try:
         facts = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise BlobError(f"{name}: not JSON: {error}") from None
+    with _named(name):
+        head, entries = _head(facts, name), facts["artifacts"]
+        if not all(isinstance(entry, dict) for entry in entries.values()):
+            raise TypeError("an artifact is no object")
+        return head, dict(entries)
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
     try:
-        return _catalog(facts, name)
+        yield
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise BlobError(f"{name}: not as it must be: {type(error).__name__} {error}") from None
 
 
-def _catalog(facts: Mapping[str, Any], name: str) -> Catalog:
+def _head(facts: Mapping[str, Any], name: str) -> Catalog:
     if facts["format"] != FORMAT:
         raise BlobError(f"{name}: has format {facts['format']}, this vecsearch reads {FORMAT}; install a newer vecsearch")
     dim = facts["dim"]
     if not isinstance(dim, int) or not 0 < dim <= 1 << 16:
         raise ValueError(f"dim {dim}")
-    entries = facts["artifacts"].items()
     return Catalog(
         _string(facts["model"]), dim, int(facts.get("chunker", 0)), _string(facts.get("project", "")), _string(facts.get("checkin", "")),
         _strings(facts.get("tips", {})), _strings(facts.get("settings", {})), _strings(facts.get("marks", {})),
         _strings(facts.get("libraries", {})), _strings(facts.get("packs", {})),
-        {hash_: described(hash_, entry) for hash_, entry in entries}, {hash_: _string(entry.get("blob", "")) for hash_, entry in entries},
     )
 
 

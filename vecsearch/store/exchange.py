@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -49,28 +50,44 @@ class Peer:
     tips: dict[str, str]
 
 
-#: The month of an artifact, as packs are named by it.
-_MONTH = "strftime('%Y-%m', s.mtime, 'unixepoch')"
+_TRAVELS = ("s.kind IN (SELECT value FROM json_each(?))"
+            " AND (s.project='' OR s.kind='api' AND s.project IN (SELECT value FROM json_each(?)))")
 
 
 def checkin_months(db: sqlite3.Connection) -> set[str]:
     """The months, as 2026-11, in which there are check-ins."""
-    return {month for (month,) in db.execute(f"SELECT DISTINCT {_MONTH} FROM fx_vec_source s WHERE kind='checkin' AND project='' AND skipped=''")}
+    return {month for (month,) in db.execute(
+        "SELECT DISTINCT strftime('%Y-%m', mtime, 'unixepoch') FROM fx_vec_source WHERE kind='checkin' AND project='' AND skipped=''")}
+
+
+def checkins(db: sqlite3.Connection, month: str) -> Iterator[Artifact]:
+    """Our own check-ins of a month, by hash."""
+    year, number = map(int, month.split("-"))
+    first, after = datetime(year, number, 1, tzinfo=UTC), datetime(year + number // 12, number % 12 + 1, 1, tzinfo=UTC)
+    return _artifacts(db, "s.kind='checkin' AND s.project='' AND s.mtime>=? AND s.mtime<?", (int(first.timestamp()), int(after.timestamp())))
+
+
+def hashes(db: sqlite3.Connection, kinds: Iterable[str], libraries: Iterable[str] = ()) -> set[str]:
+    """The artifacts that `artifacts` gives."""
+    return {hash_ for (hash_,) in db.execute(
+        f"SELECT s.hash FROM fx_vec_source s WHERE {_TRAVELS} AND EXISTS (SELECT 1 FROM fx_vec_detail d WHERE d.source_id=s.id)",
+        (json.dumps(sorted(kinds)), json.dumps(sorted(libraries))))}
 
 
 def artifacts(db: sqlite3.Connection, kinds: Iterable[str], libraries: Iterable[str] = (),
-              months: Iterable[str] | None = None) -> Iterator[Artifact]:
+              only: Iterable[str] | None = None) -> Iterator[Artifact]:
     """Our own artifacts that have chunks, of the given kinds, and the definitions of the libraries; by hash.
-    With `months` only those of these."""
-    wanted, projects = json.dumps(sorted(kinds)), json.dumps(sorted(libraries))
-    narrowed = f" AND {_MONTH} IN (SELECT value FROM json_each(?))" if months is not None else ""
+    `only` those of these hashes."""
+    narrowed, values = ("", []) if only is None else (" AND s.hash IN (SELECT value FROM json_each(?))", [json.dumps(sorted(only))])
+    return _artifacts(db, _TRAVELS + narrowed, (json.dumps(sorted(kinds)), json.dumps(sorted(libraries)), *values))
+
+
+def _artifacts(db: sqlite3.Connection, condition: str, values: tuple) -> Iterator[Artifact]:
     rows = db.execute(
         "SELECT s.hash, s.kind, s.path, s.title, s.format, s.branch, s.user, s.mtime,"
         " s.project, c.seq, d.title, d.symbol, d.line_a, d.line_b, d.user, d.mtime FROM fx_vec_source s"
         " JOIN fx_vec_detail d ON d.source_id=s.id JOIN fx_vec_chunk c ON c.id=d.chunk_id"
-        " WHERE s.kind IN (SELECT value FROM json_each(?))"
-        f" AND (s.project='' OR s.kind='api' AND s.project IN (SELECT value FROM json_each(?))){narrowed} ORDER BY s.hash, c.seq",
-        (wanted, projects, *([json.dumps(sorted(months))] if months is not None else [])))
+        f" WHERE {condition} ORDER BY s.hash, c.seq", values)
     head: tuple = ()
     chunks: list[Chunk] = []
     for *facts, seq, title, symbol, a, b, user, mtime in rows:

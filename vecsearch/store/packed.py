@@ -229,4 +229,4 @@ def _room(db: sqlite3.Connection, dim: int, wanted: int) -> tuple[int, np.ndarra
 def _forget(db: sqlite3.Connection, chunk_id: int, model: str) -> None:
     db.execute("DELETE FROM fx_vec_embedding WHERE chunk_id=? AND model=?", (chunk_id, model))
     db.execute("UPDATE fx_vec_source SET fingerprint='' WHERE id=(SELECT source_id FROM fx_vec_detail WHERE chunk_id=?)", (chunk_id,))
-    db.execute("UPDATE fx_vec_mark SET value='' WHERE name='run'")
+    db.execute("UPDATE fx_vec_mark SET value='' WHERE name IN ('run', 'moment')")  # a run looks at everything again

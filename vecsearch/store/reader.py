@@ -108,11 +108,6 @@ class Reader:
             " FROM fx_vec_source WHERE skipped<>'' OR notes<>'' ORDER BY 2, 1"
         ).fetchall()
 
-    def sources(self) -> dict[str, tuple[int, str, str, str | None, str]]:
-        """hash -> (id, kind, fingerprint, path, branch) of this repository's own artifacts."""
-        rows = self.db.execute("SELECT hash, id, kind, fingerprint, path, branch FROM fx_vec_source WHERE project=''")
-        return {row[0]: row[1:] for row in rows}
-
     def library(self, project: str) -> dict[str, int]:
         """hash -> source id of an imported library's definitions."""
         if "fx_vec_source" not in self.tables:

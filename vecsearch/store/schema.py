@@ -108,6 +108,8 @@ DERIVED = {
 INDEXES = {
     "fx_vec_detail_digest": "CREATE INDEX fx_vec_detail_digest ON fx_vec_detail(digest)",
     "fx_vec_detail_source": "CREATE INDEX fx_vec_detail_source ON fx_vec_detail(source_id)",
+    # A month of check-ins, or a kind of few artifacts, is found without a look at all others.
+    "fx_vec_source_time": "CREATE INDEX fx_vec_source_time ON fx_vec_source(kind, mtime)",
 }
 
 #: Contentless: the text stands in fx_vec_chunk already. Words keep `_` and `-` (user_id, INV-2024-001);

@@ -43,7 +43,10 @@ def files(db: sqlite3.Connection, *, written_here: bool = False) -> dict[str, st
 
 def from_elsewhere(db: sqlite3.Connection) -> bool:
     """Whether the catalog came by a sync: another repository publishes, this one imports."""
-    return catalog.NAME in files(db) and catalog.NAME not in files(db, written_here=True)
+    if not _exists(db):
+        return False
+    row = db.execute("SELECT rcvid FROM unversioned WHERE name=? AND hash IS NOT NULL", (catalog.NAME,)).fetchone()
+    return row is not None and row[0] != 0
 
 
 def read(db: sqlite3.Connection, name: str) -> bytes | None:
@@ -115,8 +118,8 @@ def _hash(db: sqlite3.Connection, data: bytes) -> str:
 
 def _default_policy(db: sqlite3.Connection) -> str:
     """hname_default_policy: SHA1 only where there are SHA1 artifacts and no others."""
-    lengths = {n for (n,) in db.execute("SELECT DISTINCT length(uuid) FROM blob")}
-    return "1" if 40 in lengths and max(lengths) == 40 else "2"
+    longer, short = db.execute("SELECT EXISTS (SELECT 1 FROM blob WHERE length(uuid)>40), EXISTS (SELECT 1 FROM blob WHERE length(uuid)=40)").fetchone()
+    return "1" if short and not longer else "2"
 
 
 def _inflate(content: bytes, name: str) -> bytes:

@@ -173,9 +173,12 @@ class Writer:
             self.db.execute("INSERT INTO fx_vec_fts(fx_vec_fts) VALUES('optimize')")
 
     def set_state(self, model: str, dim: int, checkin: str) -> None:
-        """The one row that says which vectors are searched; vectors of any other model go."""
+        """The one row that says which vectors are searched."""
         self.db.execute("DELETE FROM fx_vec_state")
         self.db.execute("INSERT INTO fx_vec_state VALUES(?,?,?)", (model, dim, checkin))
+
+    def drop_other_models(self, model: str) -> None:
+        """Vectors of any other model go. It looks at every row."""
         self.db.execute("DELETE FROM fx_vec_embedding WHERE model<>?", (model,))
 
     def set_tips(self, tips: Mapping[str, str]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
+from collections.abc import Iterable
 
 from ...errors import ArtifactError
 from .. import artifact, manifest
@@ -21,6 +23,13 @@ def unix_seconds(julian: float | None) -> int:
 def fingerprint(*facts: object) -> str:
     """A short string that changes with any of the facts."""
     return hashlib.blake2b(repr(facts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def among(column: str, only: Iterable[str] | None) -> tuple[str, tuple[str, ...]]:
+    """(SQL condition, its values): that a column is one of `only`; no condition for None."""
+    if only is None:
+        return "", ()
+    return f"AND {column} IN (SELECT value FROM json_each(?))", (json.dumps(sorted(only)),)
 
 
 def markup(mimetype: str) -> str:

@@ -13,7 +13,7 @@ from ...config import Settings
 from ...errors import ArtifactError
 from ...types import Document, Source
 from .. import artifact, repository
-from ..checkin_files import files_of
+from ..checkin_files import changed, files_holding, files_of
 from ..decode import decode
 from . import languages, second_hand
 from .facts import fingerprint, unix_seconds
@@ -46,6 +46,27 @@ def sources(db: sqlite3.Connection, settings: Settings, kind: str) -> Iterator[S
     yield from sources_of(db, [file for file in found(db, settings) if file.kind == kind])
 
 
+def related(db: sqlite3.Connection, settings: Settings, before: list[tuple[str, str, frozenset[str]]], rids: str) -> set[str] | None:
+    """The hashes of contents whose places, or whose first check-in, may be others than they were when these
+    (branch, check-in, kinds) were the tips; `rids` are the rows of `blob` touched since, as a JSON list.
+    None: that cannot be told."""
+    now = repository.tips(db, settings)
+    if [(tip.branch, tip.kinds) for tip in now] != [(branch, kinds) for branch, _, kinds in before]:
+        return None
+    hashes = {hash_ for (hash_,) in db.execute(
+        "SELECT b.uuid FROM mlink m JOIN blob b ON b.rid=m.fid WHERE m.mid IN (SELECT value FROM json_each(?))", (rids,))}
+    for tip, (_, was, _) in zip(now, before, strict=True):
+        if tip.hash != was:
+            row = db.execute("SELECT rid FROM blob WHERE uuid=?", (was,)).fetchone()
+            try:
+                if row is None:
+                    return None
+                hashes |= changed(db, row[0], tip.rid)
+            except ArtifactError:
+                return None  # the run lists everything, and names what is wrong
+    return hashes
+
+
 def sources_of(db: sqlite3.Connection, files: list[Found]) -> Iterator[Source]:
     """The sources of these files, each artifact once, under its smallest path."""
     origin = introduced(db, [file.rid for file in files])
@@ -58,13 +79,14 @@ def sources_of(db: sqlite3.Connection, files: list[Found]) -> Iterator[Source]:
             yield Source(file.kind, file.hash, file.path, mark, file.rid, file.tip.branch, user, mtime)
 
 
-def found(db: sqlite3.Connection, settings: Settings) -> list[Found]:
-    """Every file at the tips that is of some kind, by path. Raises ArtifactError if the manifest of a
-    tip cannot be read: nothing can be said about its files then."""
+def found(db: sqlite3.Connection, settings: Settings, only: set[str] | None = None) -> list[Found]:
+    """Every file at the tips that is of some kind, by path, or those whose content is one of the hashes
+    `only`. Raises ArtifactError if the manifest of a tip cannot be read: nothing can be said about its
+    files then."""
     kind_of = classifier(settings)
     files = []
     for tip in repository.tips(db, settings):
-        listed = files_of(db, tip.rid)
+        listed = files_of(db, tip.rid) if only is None else files_holding(db, tip.rid, only)
         rows = _public(db, {entry.hash for entry in listed.values()})
         for path, entry in listed.items():
             if entry.hash in rows:

@@ -14,7 +14,7 @@ from ...config import Settings
 from ...types import Document, Passage, Source
 from ..decode import decode
 from ..repository import HIDDEN, has_table, withheld
-from .facts import cards, fingerprint, unix_seconds
+from .facts import among, cards, fingerprint, unix_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,13 @@ class _Version:
     hidden: bool
 
 
-def sources(db: sqlite3.Connection, settings: Settings, kind: str = "forum") -> Iterator[Source]:
-    """The posts that stand now, thread by thread."""
+def sources(db: sqlite3.Connection, settings: Settings, kind: str = "forum", only: Iterable[str] | None = None) -> Iterator[Source]:
+    """The posts that stand now, thread by thread; or those of the threads that hold one of the hashes `only`."""
     if not has_table(db, "forumpost"):
         return
-    posts = _posts(_versions(db))
+    some, values = among("b2.uuid", only)
+    ours = f"WHERE f.froot IN (SELECT f2.froot FROM forumpost f2 JOIN blob b2 ON b2.rid=f2.fpid {some.replace('AND', 'WHERE', 1)})" if some else ""
+    posts = _posts(_versions(db, ours, values))
     for first, versions in sorted(posts.items()):
         now = _current(versions)
         if now is None or any(v.hidden for v in versions) or _is_deleted(db, now):
@@ -47,14 +49,22 @@ def sources(db: sqlite3.Connection, settings: Settings, kind: str = "forum") -> 
         yield Source("forum", now.hash, None, mark, now.rid, user=user, mtime=seconds)
 
 
-def _versions(db: sqlite3.Connection, root: int | None = None) -> Iterator[_Version]:
-    """All versions of all posts, or those of the opening post of one thread."""
-    where = "WHERE f.froot=? AND f.firt IS NULL" if root is not None else ""
+def related(db: sqlite3.Connection, kind: str, rids: str) -> set[str]:
+    """The hashes of all versions in the threads of which there is a post in `rids`, a JSON list of rows of `blob`."""
+    if not has_table(db, "forumpost"):
+        return set()
+    return {hash_ for (hash_,) in db.execute(
+        """SELECT b.uuid FROM forumpost f JOIN blob b ON b.rid=f.fpid WHERE f.froot IN
+           (SELECT froot FROM forumpost WHERE fpid IN (SELECT value FROM json_each(?)))""", (rids,))}
+
+
+def _versions(db: sqlite3.Connection, where: str = "", values: tuple = ()) -> Iterator[_Version]:
+    """All versions of all posts, or of those for which an SQL condition holds."""
     rows = db.execute(
         f"""SELECT f.fpid, f.froot, f.fprev, f.fmtime, b.uuid, coalesce(e.euser, e.user, ''), coalesce(e.comment, ''),
                    b.size>=0 AND NOT {withheld(db)}, b.rid IN ({HIDDEN})
             FROM forumpost f JOIN blob b ON b.rid=f.fpid LEFT JOIN event e ON e.objid=f.fpid {where}
-            ORDER BY f.fmtime, f.fpid""", (root,) if root is not None else ())
+            ORDER BY f.fmtime, f.fpid""", values)
     return (_Version(*row) for row in rows)
 
 
@@ -98,5 +108,5 @@ def document(db: sqlite3.Connection, settings: Settings, source: Source) -> Docu
 def _thread_title(db: sqlite3.Connection, rid: int) -> str:
     """From the thread's opening post as it stands; the events' labels already show pending edits."""
     row = db.execute("SELECT froot FROM forumpost WHERE fpid=?", (rid,)).fetchone()
-    opening = _current(list(_versions(db, row[0]))) if row else None
+    opening = _current(list(_versions(db, "WHERE f.froot=? AND f.firt IS NULL", row))) if row else None
     return cards(db, opening.rid).title.strip() if opening else ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
@@ -21,7 +21,7 @@ from ...types import Document, Passage, Source
 from ..decode import tidy
 from ..manifest import Manifest, unix_time
 from ..repository import columns, config_value, has_table, withheld
-from .facts import cards, fingerprint, unix_seconds
+from .facts import among, cards, fingerprint, unix_seconds
 
 _TITLES = ("title", "summary", "subject")
 _DESCRIPTIONS = ("comment", "description", "body", "details")
@@ -43,20 +43,28 @@ class _Ticket:
     comments: list[Passage] = field(default_factory=list)
 
 
-def sources(db: sqlite3.Connection, settings: Settings, kind: str = "ticket") -> Iterator[Source]:
-    """Every ticket that has a change which may be shown, by uuid."""
+def sources(db: sqlite3.Connection, settings: Settings, kind: str = "ticket", only: Iterable[str] | None = None) -> Iterator[Source]:
+    """Every ticket that has a change which may be shown, by uuid; or those of the uuids `only`."""
     if not has_table(db, "ticket"):
         return
     site = (columns(db, "ticket"), columns(db, "ticketchng"))
+    some, values = among("k.tkt_uuid", only)
     rows = db.execute(
         f"""SELECT k.tkt_uuid, b.uuid, x.mtime, coalesce(e.euser, e.user, '')
             FROM ticket k JOIN tag t ON t.tagname='tkt-'||k.tkt_uuid JOIN tagxref x USING (tagid)
             JOIN blob b ON b.rid=x.rid LEFT JOIN event e ON e.objid=b.rid
-            WHERE b.size>=0 AND NOT {withheld(db)} ORDER BY k.tkt_uuid, x.mtime, b.rid""")
+            WHERE b.size>=0 AND NOT {withheld(db)} {some} ORDER BY k.tkt_uuid, x.mtime, b.rid""", values)
     for ticket, group in groupby(rows, key=lambda row: row[0]):
         changes = list(group)
         mark = fingerprint(site, [change[1] for change in changes])
         yield Source("ticket", ticket, None, mark, user=changes[0][3], mtime=unix_seconds(changes[-1][2]))
+
+
+def related(db: sqlite3.Connection, kind: str, rids: str) -> set[str]:
+    """The uuids of tickets that have a change in `rids`, a JSON list of rows of `blob`."""
+    rows = db.execute("""SELECT substr(t.tagname, 5) FROM tagxref x JOIN tag t USING (tagid)
+                         WHERE x.rid IN (SELECT value FROM json_each(?)) AND t.tagname GLOB 'tkt-*'""", (rids,))
+    return {uuid for (uuid,) in rows}
 
 
 def document(db: sqlite3.Connection, settings: Settings, source: Source) -> Document:

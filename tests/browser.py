@@ -48,6 +48,21 @@ def violations(browser: Chrome, within: str = "main.vecsearch") -> list[str]:
     return [f"{fault['id']}: {node['target']} {node['failureSummary']}" for fault in found["violations"] for node in fault["nodes"]]
 
 
+#: WCAG's contrast of a colour with the ground that the element stands on.
+_CONTRAST = """
+const parse = c => { const n = c.match(/[\\d.]+/g).map(Number); return c.startsWith('color(') ? n : n.map((v, i) => i < 3 ? v / 255 : v) };
+const light = c => c.slice(0, 3).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [.2126, .7152, .0722][i], 0);
+const ground = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > .5) return c } return [1, 1, 1] };
+const [selector, property] = arguments;
+return [...document.querySelectorAll(selector)].map(e => { const a = light(parse(getComputedStyle(e)[property])), b = light(ground(e));
+  return (Math.max(a, b) + .05) / (Math.min(a, b) + .05) })"""
+
+
+def contrasts(browser: Chrome, selector: str, css_property: str) -> list[float]:
+    """How each element's colour stands out (1 to 21). axe looks at text only."""
+    return browser.execute_script(_CONTRAST, selector, css_property)
+
+
 def set_width(browser: Chrome, width: int, height: int = 900) -> None:
     """The size of the page itself; a window cannot be as narrow as a phone."""
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})

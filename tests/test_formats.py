@@ -96,6 +96,21 @@ def test_counts_by_kind_stay_when_a_kind_is_chosen(site):
     assert chosen["total"] == len(chosen["hits"]) == chosen["facets"]["doc"] > 0
 
 
+def test_the_next_page_is_of_the_same_question(site):
+    """Files in hand and the wish for reasons are part of it; what was typed is last, where Fossil cuts."""
+    first = json.loads(site.get("/ext/search?q=restore+file&k=3&files=docs/restore.md,src/tern.py&explain=1&format=json")[1])
+    asked = urllib.parse.parse_qsl(urllib.parse.urlsplit(first["next"]).query)
+    assert dict(asked) == {"q": "restore file", "k": "3", "offset": "3", "files": "docs/restore.md,src/tern.py", "explain": "1", "format": "json"}
+    assert asked[-1][0] == "q" and json.loads(site.get(first["next"])[1])["hits"][0]["explain"]
+
+
+def test_an_address_that_fossil_cut_is_said_to_be(site):
+    """`fossil server` drops what is beyond 1995 bytes, without a word."""
+    message = json.loads(site.get(f"/ext/search?format=json&q=restore+{urllib.parse.quote('ä' * 400)}")[1])["message"]
+    assert message == "the query was too long; its beginning was searched"
+    assert json.loads(site.get(f"/ext/search?format=json&q=restore+{'x' * 1900}")[1])["message"] == ""
+
+
 def test_atom_is_a_feed_of_the_query(site):
     status, headers, body = raw(site, "/ext/search?format=atom&q=restore&sort=date")
     assert status == 200 and headers["content-type"].startswith("application/atom+xml")
@@ -205,7 +220,7 @@ def test_every_surface_shows_what_fossil_shows(open_site, cap):
     assert {c.get("term") for c in feed.iter(f"{ATOM}category")} == allowed
     map_page, graph = get("/map", q="restore"), get("/map", view="graph")
     assert {kind for kind in KINDS if f'<g class="vs-k-{kind}">' in map_page} == allowed
-    assert set(re.findall(r'<li><span class="vs-kind">(\w+)', map_page)) <= allowed
+    assert set(re.findall(r'<li><span class="vs-kind[^"]*">(\w+)', map_page)) <= allowed
     assert {kind for kind in KINDS if f'class="vs-k-{kind}"' in graph} == allowed & {"doc", "code", "instruction", "media"}
     for typed, kind in (("Roadmap", "wiki"), ("Which disk", "forum"), ("Progress bar", "ticket"), ("Release 1.2", "technote"), ("write_at", "code")):
         names = json.loads(get("/", format="suggest", q=typed))[1]

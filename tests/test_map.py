@@ -99,7 +99,7 @@ def test_points_open_what_they_stand_for(site):
 def test_hits_of_a_query_are_lit_and_listed(site):
     body = page(site[0], q="restore one file")
     lit = re.findall(r"<circle [^>]+/><title>(\d+)\. ", body)
-    assert lit and f"{len(lit)} hit" in body and body.count('<li><span class="vs-kind">') >= len(lit)
+    assert lit and f"{len(lit)} hit" in body and body.count('<li><span class="vs-kind') >= len(lit)
     assert "<circle" not in page(site[0])
 
 
@@ -115,6 +115,17 @@ def test_a_kind_alone_and_a_region_alone(site):
     assert "All that is indexed" in page(client, region=999)
 
 
+def test_a_few_far_off_do_not_crowd_the_others():
+    from vecsearch.store.plane import Point
+    from vecsearch.web.map import HEIGHT, WIDTH, _places
+
+    places = np.random.default_rng(5).random((1000, 2)) * 0.1
+    places[:2] = 1.0
+    at = _places([Point(x, y, None) for x, y in places])
+    assert (np.quantile(at, 0.9, axis=0) > 0.7 * np.array([WIDTH, HEIGHT])).all()
+    assert (np.argsort(at[2:, 0]) == np.argsort(places[2:, 0])).all(), "left of another stays left of it"
+
+
 def test_regions_are_the_same_every_time():
     at = np.random.default_rng(1).random((500, 2)) * 1000
     assert (members(at) == members(at)).all() and set(members(at)) == set(range(12))
@@ -127,6 +138,19 @@ def test_the_graph_joins_files_that_are_close(site):
     assert pairs and [float(p[2]) for p in pairs] == sorted((float(p[2]) for p in pairs), reverse=True)
     for name in {name for pair in pairs for name in pair[:2]}:
         assert sum(name in pair[:2] for pair in pairs) <= PER_FILE
+
+
+def test_copies_are_one_file_in_the_graph():
+    from vecsearch.web.graph import _without_copies
+
+    rows, _ = clusters(6, 6)
+    kept, copies = _without_copies(np.vstack([rows, rows[2], rows[2], rows[4]]))
+    assert kept == [0, 1, 2, 3, 4, 5] and copies == [0, 0, 2, 0, 1, 0]
+
+
+def test_no_name_covers_another_in_the_graph(site):
+    rows = re.findall(r'<text x="([\d.]+)" y="([\d.]+)">', page(site[0], view="graph"))
+    assert rows and all(abs(float(y) - float(v)) > 13 for i, (x, y) in enumerate(rows) for u, v in rows[:i] if u == x)
 
 
 def test_an_index_without_a_map_says_so(site):
@@ -168,4 +192,4 @@ def test_close_files_of_nothing_is_nothing():
     class Empty:
         ids = np.zeros(0, np.int64)
 
-    assert close_files(Empty, lambda ids: [], lambda chunk: "", (10, 10)).pairs == []
+    assert close_files(Empty, lambda ids: [], lambda chunk: "", 10).pairs == []

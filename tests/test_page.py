@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sqlite3
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from browser import chromium, console, set_width, violations
+from browser import chromium, console, contrasts, set_width, violations
 from conftest import VECSEARCH
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -243,6 +245,8 @@ def test_every_skin_passes_axe_without_a_word_in_the_console(site, browser):
         for name, rest in PAGES.items() if skin == "ardoise" else [("results", PAGES["results"])]:
             open_page(browser, site, f"{rest}&skin={skin}")
             faults += [f"{skin}, {name}: {fault}" for fault in violations(browser)] + [f"{skin}, {name}: {line}" for line in console(browser)]
+            faults += [f"{skin}, {name}: the colour of a kind has {ratio:.2f} to 1"
+                       for ratio in contrasts(browser, ".vs-kind", "borderLeftColor") if ratio < 3]
     assert faults == []
 
 
@@ -302,10 +306,28 @@ def test_several_hits_of_one_artifact_stand_under_its_best(tmp_path, extroot, fo
         assert "Also here:" in hit.text and "more passages" in hit.text
 
 
+def test_a_hit_says_each_thing_once_and_why_where_asked(site):
+    """Of code without a name the title is the place; the line below does not say it again."""
+    _, page, _ = site.get("/ext/search?q=disk_free_bytes&kind=code&explain=1")
+    assert re.search(r"<h3><a [^>]*><bdi>src/disk.c</bdi>:1–\d+</a></h3>", page)
+    assert 'class="vs-path"><bdi>src/disk.c' not in page
+    assert "Ranks: keyword 1" in page.replace("forms 1, ", "") and "Steps: fused 0." in page
+    _, page, _ = site.get("/ext/search?q=disk_free_bytes&kind=code")
+    assert "Ranks:" not in page
+
+
+def test_what_is_similar_is_asked_by_the_box_alone(site):
+    """The menus of a form would send no `like`, and so ask for nothing."""
+    like = json.loads(site.get("/ext/search?q=restore&format=json&k=1")[1])["hits"][0]
+    _, page, _ = site.get(f"/ext/search?like={like['hash']}.{like['seq']}")
+    assert "<select" not in page and "vs-facets" in page
+
+
 def test_long_titles_are_cut_at_a_blank():
     from vecsearch.web.resources import headline, size
 
     assert headline("First line\nsecond line") == "First line"
+    assert headline(f"{'Long ' * 9}book > {'Chapter ' * 9} > Section") == f"{'Long ' * 9}book > … > Section"
     cut = headline("word " * 60)
     assert len(cut) <= 111 and cut.endswith("word…")
     assert headline("x" * 300) == "x" * 55 + "…"

@@ -1,4 +1,5 @@
-"""Which files lie close in meaning: the nearest pairs, and where to draw them."""
+"""Which files lie close in meaning, drawn as lists: what belongs together stands together, arcs join the pairs.
+So no name covers another, however many there are."""
 
 from __future__ import annotations
 
@@ -10,38 +11,49 @@ import numpy as np
 from ..store.reader import StoredChunk
 from ..store.shelf import Shelf
 
-#: Pairs drawn: more lines than this are a ball of wool.
-MOST_PAIRS = 45
-#: Lines that may end in one file.
+#: Pairs drawn: more arcs than this are a ball of wool.
+MOST_PAIRS = 60
+#: Arcs that may end in one file.
 PER_FILE = 3
-#: What is left of the distance to the middle after each step.
-GRAVITY = 0.97
+#: Files at least so alike are one and its copies: pairs of copies would hide all others.
+COPY = 0.97
+#: Files less alike are not close, however few there are.
+CLOSE = 0.2
 #: Files compared with each other; of more, an even sample.
 MOST_FILES = 3000
+#: Columns of names and what one takes, in units of the paper.
+COLUMNS, ROW, ARC = 2, 21, 52
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A file on the paper."""
+    """A file on the paper; `copies` are as good as the same."""
 
-    name: str
     path: str
     kind: str
     url: str
+    copies: int
     x: float
     y: float
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Files, and (index, index, likeness) of the pairs that are close."""
+    """Files, (index, index, likeness) of the pairs that are close, closest first, and the height of the paper."""
 
     nodes: list[Node] = field(default_factory=list)
     pairs: list[tuple[int, int, float]] = field(default_factory=list)
+    height: int = 0
+
+    def arc(self, a: int, b: int) -> str:
+        """An SVG path from one file to the other, left of their names."""
+        one, other = self.nodes[a], self.nodes[b]
+        out = one.x - min(ARC - 8, 10 + abs(one.y - other.y) / 2.2)
+        return f"M{one.x:g} {one.y:g}C{out:g} {one.y:g} {out:g} {other.y:g} {other.x:g} {other.y:g}"
 
 
 def close_files(shelf: Shelf, chunks_of: Callable[[list[int]], list[StoredChunk | None]], address: Callable[[StoredChunk], str],
-                paper: tuple[int, int]) -> Graph:
+                width: int) -> Graph:
     """A file is the mean of its passages. `chunks_of` gives None for what may not be shown."""
     own = np.flatnonzero(shelf.ids > 0)
     if len(own) < 2:
@@ -49,14 +61,16 @@ def close_files(shelf: Shelf, chunks_of: Callable[[list[int]], list[StoredChunk 
     artifacts, first = np.unique(shelf.artifacts[own], return_index=True)
     firsts = own[first][:: max(1, -(-len(artifacts) // MOST_FILES))]
     chunks = chunks_of([int(i) for i in shelf.ids[firsts]])
-    files = [(chunk, row) for chunk, row in zip(chunks, firsts, strict=True) if chunk is not None]
-    pairs = _nearest_pairs(_means(shelf, [int(shelf.artifacts[row]) for _, row in files]))
-    used = sorted({i for a, b, _ in pairs for i in (a, b)})
-    place = {old: new for new, old in enumerate(used)}
-    pairs = [(place[a], place[b], likeness) for a, b, likeness in pairs]
-    at = _spread(len(used), pairs) * np.array(paper)
-    nodes = [_node(files[old][0], address, at[new]) for old, new in place.items()]
-    return Graph(nodes, pairs)
+    files = sorted(((chunk, int(shelf.artifacts[row])) for chunk, row in zip(chunks, firsts, strict=True) if chunk is not None),
+                   key=lambda file: (file[0].path or "", file[0].hash))
+    means = _means(shelf, [artifact for _, artifact in files])
+    kept, copies = _without_copies(means)
+    pairs = _nearest_pairs(means[kept])
+    groups = _groups(pairs)
+    places, height = _columns(groups, width)
+    place = {old: new for new, old in enumerate(places)}
+    nodes = [_node(files[kept[old]][0], address, copies[old], *at) for old, at in places.items()]
+    return Graph(nodes, [(place[a], place[b], likeness) for a, b, likeness in pairs], height)
 
 
 def _means(shelf: Shelf, artifacts: list[int]) -> np.ndarray:
@@ -65,6 +79,20 @@ def _means(shelf: Shelf, artifacts: list[int]) -> np.ndarray:
         start, end = np.searchsorted(shelf.artifacts, [artifact, artifact + 1])
         rows[i] = shelf.matrix[start:end].mean(axis=0)
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
+def _without_copies(means: np.ndarray) -> tuple[list[int], list[int]]:
+    """The files of which none is a copy of an earlier one, and how many copies each has."""
+    kept: list[int] = []
+    copies: list[int] = []
+    for i, likeness in enumerate(means @ means.T):
+        near = likeness[kept]
+        if len(near) and near.max() >= COPY:
+            copies[int(near.argmax())] += 1
+        else:
+            kept.append(i)
+            copies.append(0)
+    return kept, copies
 
 
 def _nearest_pairs(means: np.ndarray) -> list[tuple[int, int, float]]:
@@ -77,33 +105,39 @@ def _nearest_pairs(means: np.ndarray) -> list[tuple[int, int, float]]:
     found: list[tuple[int, int, float]] = []
     for i in order:
         one, other = int(a[i]), int(b[i])
-        if values[i] > 0 and lines.get(one, 0) < PER_FILE and lines.get(other, 0) < PER_FILE and len(found) < MOST_PAIRS:
+        if values[i] >= CLOSE and lines.get(one, 0) < PER_FILE and lines.get(other, 0) < PER_FILE and len(found) < MOST_PAIRS:
             lines[one], lines[other] = lines.get(one, 0) + 1, lines.get(other, 0) + 1
             found.append((one, other, round(min(1.0, float(values[i])), 3)))
     return found
 
 
-def _spread(n: int, pairs: list[tuple[int, int, float]]) -> np.ndarray:
-    """float64 [n, 2] from 0 to 1: all push each other, pairs pull (Fruchterman and Reingold 1991), from a spiral."""
-    angle, reach = np.arange(n) * 2.399963, np.sqrt((np.arange(n) + 0.5) / max(n, 1)) / 2
-    at = 0.5 + np.column_stack([np.cos(angle), np.sin(angle)]) * reach[:, None]
-    ends = np.array([(a, b) for a, b, _ in pairs], np.int64).reshape(-1, 2)
-    wish = 0.8 / np.sqrt(max(n, 1))
-    for step in range(200):
-        gap = at[:, None, :] - at[None, :, :]
-        distance = np.maximum(np.sqrt((gap**2).sum(axis=2, keepdims=True)), 0.004)
-        move = (gap / distance * (wish**2 / distance)).sum(axis=1)
-        along = at[ends[:, 0]] - at[ends[:, 1]]
-        pull = along * (np.sqrt((along**2).sum(axis=1, keepdims=True)) / wish)
-        np.subtract.at(move, ends[:, 0], pull)
-        np.add.at(move, ends[:, 1], pull)
-        length = np.maximum(np.sqrt((move**2).sum(axis=1, keepdims=True)), 1e-9)
-        at = at + move / length * np.minimum(length, 0.08 * (1 - step / 200))
-        at = 0.5 + (at - 0.5) * GRAVITY  # pairs that nothing joins to the others would drift away
-    low, high = at.min(axis=0, initial=0.5), at.max(axis=0, initial=0.5)
-    return 0.06 + 0.88 * (at - low) / np.maximum(high - low, 1e-9)
+def _groups(pairs: list[tuple[int, int, float]]) -> list[list[int]]:
+    """Files that pairs join, in one list; the group of the closest pair first, and so within it."""
+    groups: list[list[int]] = []
+    for a, b, _ in pairs:
+        one = next((g for g in groups if a in g), None)
+        other = next((g for g in groups if b in g), None)
+        if one is None and other is None:
+            groups.append([a, b])
+        elif one is None or other is None:
+            (one or other).append(a if one is None else b)
+        elif one is not other:
+            one.extend(other)
+            groups.remove(other)
+    return groups
 
 
-def _node(chunk: StoredChunk, address: Callable[[StoredChunk], str], at: np.ndarray) -> Node:
-    path = chunk.path or chunk.title
-    return Node(path.rsplit("/", 1)[-1], path, chunk.kind, address(chunk), float(at[0]), float(at[1]))
+def _columns(groups: list[list[int]], width: int) -> tuple[dict[int, tuple[float, float]], int]:
+    """Where each file stands, each group below the other in the column that is shorter; and the height of all."""
+    ends = [0.0] * COLUMNS
+    places: dict[int, tuple[float, float]] = {}
+    for group in groups:
+        column = ends.index(min(ends))
+        for number, file in enumerate(group):
+            places[file] = (column * width / COLUMNS + ARC, ends[column] + (number + 1) * ROW)
+        ends[column] += (len(group) + 0.6) * ROW
+    return places, int(max(ends) + ROW)
+
+
+def _node(chunk: StoredChunk, address: Callable[[StoredChunk], str], copies: int, x: float, y: float) -> Node:
+    return Node(chunk.path or chunk.title, chunk.kind, address(chunk), copies, round(x, 1), round(y, 1))

@@ -7,6 +7,7 @@ read is looked at, also to find the regions and their names.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -37,9 +38,15 @@ MOST_LISTED = 400
 #: Hits of a query that are lit.
 LIT = 50
 
-#: Each kind has a shape of its own, since colour alone tells not everybody; drawn from its point.
+#: Points beyond this number are drawn smaller, so that as much paper stays white; but never below this size.
+CROWD, SMALLEST = 1500, 0.45
+#: How much of a place is its rank among the others: all of it would lose the clusters, nothing would crowd
+#: most points into a corner because of a few that are far off.
+EVENNESS = 0.5
+
+#: Each kind has a shape of its own, since colour alone tells not everybody; straight lines from its point.
 SHAPES = {
-    "doc": "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0", "code": "m-3.5-3.5h7v7h-7z", "wiki": "m0-5l4.5 8h-9z", "technote": "m0 5l4.5-8h-9z",
+    "doc": "m-4-1.7l2.3-2.3h3.4l2.3 2.3v3.4l-2.3 2.3h-3.4l-2.3-2.3z", "code": "m-3.5-3.5h7v7h-7z", "wiki": "m0-5l4.5 8h-9z", "technote": "m0 5l4.5-8h-9z",
     "ticket": "m0-5l5 5l-5 5l-5-5z", "forum": "m-5-1.5h3.5v-3.5h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5z", "checkin": "m-5-1.5h10v3h-10z",
     "instruction": "m-1.5-5h3v10h-3z", "media": "m-3-4.5l7.5 4.5l-7.5 4.5z", "api": "m-4.5-2l4.5-3l4.5 3v4l-4.5 3l-4.5-3z",
 }
@@ -50,7 +57,8 @@ def page() -> Response:
     with visit() as (db, kinds):
         asked, reader = read(request.args, replies.base()), Reader(db)
         permitted = kinds & asked.query.kinds if asked.query.kinds else kinds
-        common = {"asked": asked, "kinds": [kind for kind in KINDS if kind in _counts(reader, kinds)], "facets": {}, "projects": [],
+        held = _counts(reader, kinds)
+        common = {"asked": asked, "kinds": [kind for kind in KINDS if kind in held], "facets": {}, "projects": [],
                   "closed": not kinds, "drawable": has_map(reader), "shapes": SHAPES, "width": WIDTH, "height": HEIGHT}
         if request.args.get("view") == "graph":
             return replies.html("graph.html", graph=_graph(db, reader, permitted, asked.base), **common)
@@ -84,10 +92,13 @@ def _map(db: sqlite3.Connection, reader: Reader, kinds: frozenset[str], asked: A
     region = next((r for r in all_regions if r.number == number), None)
     inside = np.flatnonzero(member == number - 1) if region else np.arange(len(shown))
     drawn = inside[:: max(1, -(-len(inside) // MOST_POINTS))]
+    view = _view(at[inside])
+    unit = view[2] / WIDTH
     address = _address(reader, asked.base) if shown else None
     hits = _hits(db, reader, asked, kinds) if shown and asked.text.strip() else []
     return {
-        "groups": _drawn(shown, at, drawn, address), "view": _view(at[inside]), "regions": all_regions, "region": region,
+        "groups": _drawn(shown, at, drawn, address, 0 if unit == 1 else 1), "marks": _marks(unit * _size(len(drawn))), "view": view, "unit": unit,
+        "regions": all_regions, "region": region,
         "counts": Counter(shown[i].chunk.kind for i in inside), "total": len(inside), "drawn": len(drawn), "hits": hits,
         "spots": _spots(shown, at, inside, hits), "listed": _listed(shown, inside, address) if region else [], "most": MOST_LISTED,
     }
@@ -105,12 +116,30 @@ def _hits(db: sqlite3.Connection, reader: Reader, asked: Asked, kinds: frozenset
 
 
 def _places(shown: list[Point]) -> np.ndarray:
-    """float64 [n, 2] on the paper. Stretched to what is shown: an empty rim would tell of things unseen."""
+    """float64 [n, 2] on the paper. Stretched to what is shown: an empty rim would tell of things unseen. Half of
+    each coordinate is the point's rank, which spreads crowds and draws stragglers in."""
     at = np.array([(p.x, p.y) for p in shown], np.float64).reshape(-1, 2)
     if len(at):
-        low, high = at.min(axis=0), at.max(axis=0)
-        at = np.where(high > low, (at - low) / np.maximum(high - low, 1e-9), 0.5)
+        low, high = np.quantile(at, [0.002, 0.998], axis=0)
+        straight = np.where(high > low, np.clip((at - low) / np.maximum(high - low, 1e-9), 0, 1), 0.5)
+        at = (1 - EVENNESS) * straight + EVENNESS * np.column_stack([_rank(at[:, 0]), _rank(at[:, 1])])
     return MARGIN + at * (np.array([WIDTH, HEIGHT]) - 2 * MARGIN)
+
+
+def _rank(values: np.ndarray) -> np.ndarray:
+    """Each value's place in the order, from 0 to 1; equal ones share theirs."""
+    _, place = np.unique(values, return_inverse=True)
+    return place / place.max() if place.max() else np.full(len(values), 0.5)
+
+
+def _size(drawn: int) -> float:
+    """Of each mark, so that together they cover about as much of the paper."""
+    return max(SMALLEST, min(1.0, (CROWD / max(drawn, 1)) ** 0.5))
+
+
+def _marks(size: float) -> dict[str, str]:
+    """The shapes, larger or smaller."""
+    return {kind: re.sub(r"-?[\d.]+", lambda n: f"{float(n[0]) * size:.2f}".rstrip("0").rstrip("."), shape) for kind, shape in SHAPES.items()}
 
 
 def _view(at: np.ndarray) -> tuple[float, ...]:
@@ -123,12 +152,13 @@ def _view(at: np.ndarray) -> tuple[float, ...]:
     return tuple(round(float(v), 1) for v in (*corner, WIDTH * scale, HEIGHT * scale))
 
 
-def _drawn(shown: list[Point], at: np.ndarray, drawn: np.ndarray, address: Callable[[StoredChunk], str] | None) -> dict[str, list[tuple[str, str, str]]]:
+def _drawn(shown: list[Point], at: np.ndarray, drawn: np.ndarray, address: Callable[[StoredChunk], str] | None,
+           digits: int) -> dict[str, list[tuple[str, str, str]]]:
     """kind -> (place, address, name) of its points."""
     groups: dict[str, list[tuple[str, str, str]]] = {}
     for i in drawn:
         chunk = shown[i].chunk
-        groups.setdefault(chunk.kind, []).append((f"{at[i][0]:.0f} {at[i][1]:.0f}", address(chunk), _name(chunk)))
+        groups.setdefault(chunk.kind, []).append((f"{at[i][0]:.{digits}f} {at[i][1]:.{digits}f}", address(chunk), _name(chunk)))
     return groups
 
 
@@ -155,7 +185,7 @@ def _graph(db: sqlite3.Connection, reader: Reader, kinds: frozenset[str], base: 
     files = kinds & {"doc", "code", "instruction", "media"}
     if not files or not has_map(reader):
         return Graph()
-    return close_files(reader.shelf(reader.state(), files), lambda ids: _files(db, reader, ids), _address(reader, base), (WIDTH, HEIGHT))
+    return close_files(reader.shelf(reader.state(), files), lambda ids: _files(db, reader, ids), _address(reader, base), WIDTH)
 
 
 def _files(db: sqlite3.Connection, reader: Reader, ids: list[int]) -> list[StoredChunk | None]:

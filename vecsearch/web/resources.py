@@ -27,8 +27,8 @@ def static_text(name: str) -> str:
 
 
 def add_filters(filters: dict[str, Callable[..., Any]]) -> None:
-    """What templates write: `seconds|day`, `title|headline`, `bytes|size`, `message|sentence`, `text|xml`."""
-    filters.update(day=day, headline=headline, size=size, sentence=sentence, xml=xml)
+    """What templates write: `seconds|day`, `title|headline`, `path|ending`, `bytes|size`, `message|sentence`, `text|xml`."""
+    filters.update(day=day, headline=headline, ending=ending, size=size, sentence=sentence, xml=xml)
 
 
 def day(seconds: int) -> str:
@@ -40,11 +40,26 @@ def day(seconds: int) -> str:
 
 
 def headline(title: str, limit: int = 110) -> str:
-    """The first line of a title, cut at a blank: check-in comments may have hundreds of words."""
+    """The first line of a title, cut at a blank: check-in comments may have hundreds of words. A trail of headings
+    is cut in its middle, since its end says most."""
     line = next((line.strip() for line in title.splitlines() if line.strip()), title.strip())
     if len(line) <= limit:
         return line
+    trail = line.split(" > ")
+    if len(trail) == 1:
+        return _cut(line, limit)
+    return f"{_cut(trail[0], limit // 2)} > {'… > ' if trail[2:] else ''}{_cut(trail[-1], limit // 2)}"
+
+
+def _cut(line: str, limit: int) -> str:
+    if len(line) <= limit:
+        return line
     return line[: max(line.rfind(" ", 0, limit), limit // 2)].rstrip(" ,;:.") + "…"
+
+
+def ending(path: str, limit: int) -> str:
+    """The end of a path, which says most."""
+    return path if len(path) <= limit else f"…{path[1 - limit:]}"
 
 
 def size(number: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+from contextlib import closing
 
 import duckdb
 import numpy as np
@@ -15,6 +16,8 @@ from vecsearch.embed.hashing import vector_from_json
 from vecsearch.errors import StoreError
 from vecsearch.export import export
 from vecsearch.fossil.repository import open_readonly
+from vecsearch.search.query import Query
+from vecsearch.search.similar import similar
 from vecsearch.store.reader import Reader
 from vecsearch.types import KINDS
 
@@ -43,6 +46,32 @@ def test_the_nearest_ten_by_cosine_are_ours(demo_indexed, exported):
         assert all(math.isclose(row[2], shelf.matrix[i] @ vector, abs_tol=1e-5) for row, i in zip(theirs, order, strict=True))
     duck.close()
     db.close()
+
+
+def test_what_similar_finds_is_what_duckdb_finds(demo_indexed, exported):
+    """The one surface of ours that ranks by cosine alone: the best passage of each other artifact."""
+    duck = duckdb.connect(str(exported), read_only=True)
+    with closing(open_readonly(demo_indexed)) as db:
+        hash_ = db.execute("SELECT hash FROM fx_vec_chunk WHERE path='docs/restore.md'").fetchone()[0]
+        ours = [(hit.hash, round(hit.score, 5)) for hit in similar(db, (hash_, 0), Query(k=10), frozenset(KINDS)).hits]
+    theirs = duck.execute(
+        """SELECT c.hash, max(array_cosine_similarity(c.vector, q.vector)) AS s FROM chunks c, chunks q
+           WHERE q.hash=$h AND q.seq=0 AND c.hash<>$h GROUP BY 1 ORDER BY s DESC LIMIT 10""", {"h": hash_}).fetchall()
+    duck.close()
+    assert len(ours) == 10 and ours == [(hash_, round(s, 5)) for hash_, s in theirs]
+
+
+def test_every_column_is_copied_and_vectors_to_the_last_bit(demo_indexed, exported):
+    duck = duckdb.connect(str(exported), read_only=True)
+    theirs = {(row[0], row[1]): row[2:] for row in duck.execute("SELECT hash, seq, kind, path, title, line_a, line_b, text, model, vector FROM chunks").fetchall()}
+    duck.close()
+    with closing(open_readonly(demo_indexed)) as db:
+        rows = db.execute("SELECT c.hash, c.seq, c.kind, c.path, d.title, d.line_a, d.line_b, c.text, e.model, e.v FROM fx_vec_chunk c"
+                          " JOIN fx_vec_detail d ON d.chunk_id=c.id JOIN fx_vec_embedding e ON e.chunk_id=c.id").fetchall()
+    assert len(rows) == len(theirs)
+    for hash_, seq, *facts, blob in rows:
+        *copied, vector = theirs[hash_, seq]
+        assert [value or None for value in copied] == [value or None for value in facts] and np.array(vector, "<f4").tobytes() == blob
 
 
 def test_seed_2s_table_holds_each_vector_as_json_with_one_provider_name(demo_indexed, exported):

@@ -49,6 +49,8 @@ def change_setting(path: Path, name: str, text: str | None) -> str:
 def _advice(name: str) -> str:
     if name.startswith("provider"):
         return "now run: vecsearch rebuild"
+    if name.startswith("log"):
+        return "takes effect at once"
     return "takes effect at the next: vecsearch index"
 
 

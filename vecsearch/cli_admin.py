@@ -1,22 +1,24 @@
-"""The commands of whoever looks after a server: install, uninstall, doctor, hook, watch."""
+"""The commands of whoever looks after a server: install, uninstall, doctor, hook, watch, status, config, media."""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import click
 
-from .cli_base import Group, locate, repository_option
+from .cli_base import FILE_NAME, Group, locate, repository_option
+from .errors import RepositoryError
 
-extroot_option = click.option("--extroot", type=click.Path(path_type=Path), metavar="DIR",
+extroot_option = click.option("--extroot", type=FILE_NAME, metavar="DIR",
                               help="The directory that `fossil server --extroot` is given.")
 name_option = click.option("--name", default="search", show_default=True, help="File name of the launcher, and last part of its URL.")
 user_option = click.option("--user", metavar="NAME", help="The user that Fossil runs as; default: the repository's owner if you are root.")
 
 
 @click.command()
-@click.option("--extroot", required=True, type=click.Path(path_type=Path), metavar="DIR",
+@click.option("--extroot", required=True, type=FILE_NAME, metavar="DIR",
               help="The directory that `fossil server --extroot` is given.")
 @repository_option
 @name_option
@@ -48,7 +50,7 @@ def uninstall(extroot: Path | None, repository: Path | None, name: str, purge: b
 @extroot_option
 @name_option
 @user_option
-@click.option("--jail", type=click.Path(path_type=Path), metavar="DIR", help="The directory that Fossil locks itself into, if it does.")
+@click.option("--jail", type=FILE_NAME, metavar="DIR", help="The directory that Fossil locks itself into, if it does.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def doctor(repository: Path | None, extroot: Path | None, name: str, user: str | None, jail: Path | None, as_json: bool) -> None:
     """Look for all that is known to go wrong, and say what to do. Silent when all is well.
@@ -86,7 +88,7 @@ def hook_uninstall(repository: Path | None) -> None:
 
 
 @hook.command("run")
-@click.option("-R", "--repository", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The repository.")
+@click.option("-R", "--repository", required=True, type=FILE_NAME, metavar="FILE", help="The repository.")
 @click.option("--commit", is_flag=True, help="Called before a check-in, so without a list on standard input.")
 def hook_run(repository: Path, commit: bool) -> None:
     """What the hooks call: returns at once and keeps the index current for a minute from now."""
@@ -97,7 +99,7 @@ def hook_run(repository: Path, commit: bool) -> None:
 
 @click.command()
 @click.option("--jobs", default=2, show_default=True, type=click.IntRange(1, 64), help="At most so many index runs at once.")
-@click.argument("target", type=click.Path(path_type=Path, exists=True), metavar="FILE-OR-DIR")
+@click.argument("target", type=FILE_NAME, metavar="FILE-OR-DIR")
 def watch(target: Path, jobs: int) -> None:
     """Keep the index of a repository, or of every *.fossil below a directory, current until stopped.
 
@@ -106,8 +108,59 @@ def watch(target: Path, jobs: int) -> None:
     from .folder import repositories
     from .watch import Watcher
 
+    if not target.exists():
+        raise RepositoryError(f"{target}: there is no such file or folder")
     find = (lambda: repositories(target)) if target.is_dir() else (lambda: [target])
+    find()
     Watcher(find, lambda line: click.echo(f"vecsearch: {line}", err=True), jobs).go()
 
 
-COMMANDS = (install, uninstall, doctor, hook, watch)
+@click.command()
+@repository_option
+@click.option("--skipped", is_flag=True, help="Name each artifact that was skipped or needed a note.")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def status(repository: Path | None, skipped: bool, as_json: bool) -> None:
+    """What is indexed, by which model, and whether it is current."""
+    from . import status as facts
+
+    path = locate(repository)
+    found = facts.collect(path)
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False))
+        return
+    click.echo(facts.as_text(found, with_skipped=skipped), nl=False)
+
+
+@click.command()
+@repository_option
+@click.argument("name", required=False)
+@click.argument("value", required=False)
+@click.option("--unset", is_flag=True, help="Return the setting to its default.")
+@click.option("--json", "as_json", is_flag=True, help="Print the settings as JSON.")
+def config(repository: Path | None, name: str | None, value: str | None, unset: bool, as_json: bool) -> None:
+    """Show all settings, show one, or set one. They live in the repository; lists are comma-separated."""
+    from . import administration
+
+    path = locate(repository)
+    if name and (unset or value is not None):
+        click.echo(administration.change_setting(path, name, None if unset else value))
+    else:
+        click.echo(administration.show_settings(path, name, as_json=as_json))
+
+
+@click.group(cls=Group)
+def media() -> None:
+    """Remote media and their manifests."""
+
+
+@media.command()
+@click.argument("file", type=FILE_NAME)
+@click.argument("manifest", type=FILE_NAME)
+def verify(file: Path, manifest: Path) -> None:
+    """Whether FILE is the asset that MANIFEST describes, by size and SHA3-256."""
+    from . import administration
+
+    click.echo(administration.verify_media(file, manifest))
+
+
+COMMANDS = (install, uninstall, doctor, hook, watch, status, config, media)

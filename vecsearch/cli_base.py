@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from .errors import UsageError, VecsearchError
+from .errors import RepositoryError, UsageError, VecsearchError
 
 
 class Group(click.Group):
@@ -18,15 +19,20 @@ class Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
         except VecsearchError as error:
             fail(error)
         except sqlite3.Error as error:
             from .store.connection import explain
 
             fail(explain("repository", error))
-        except BrokenPipeError:
+        except BrokenPipeError:  # whoever reads has enough, as `head`; Python would try again at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
+        except OSError as error:  # of a file that was named, or that stands beside one
+            fail(VecsearchError(": ".join(filter(None, (str(error.filename or ""), error.strerror or str(error))))))
 
 
 def fail(error: VecsearchError) -> NoReturn:
@@ -35,9 +41,31 @@ def fail(error: VecsearchError) -> NoReturn:
     sys.exit(2 if isinstance(error, UsageError) else 1)
 
 
+def exit_if_refused(faults: Iterable[str]) -> None:
+    """What was done is done; each fault is a line, and any of them is exit 1."""
+    faults = list(faults)
+    for fault in faults:
+        click.echo(f"vecsearch: {fault}", err=True)
+    if faults:
+        sys.exit(1)
+
+
+class _FileName(click.Path):
+    """A path as it was typed. Whether it can be used, the verb says in its own words and with its own exit
+    code: click would call a file that may not be read wrong usage, and an empty name the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the name is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE_NAME = _FileName(readable=False, path_type=Path)
+
+
 def repository_option(command: Callable) -> Callable:
     """-R FILE, or the repository of the check-out that one stands in."""
-    return click.option("-R", "--repository", type=click.Path(path_type=Path), metavar="FILE",
+    return click.option("-R", "--repository", type=FILE_NAME, metavar="FILE",
                         help="The repository; default: that of the check-out you stand in.")(command)
 
 
@@ -45,4 +73,10 @@ def locate(repository: Path | None) -> Path:
     """The repository file that a command works on. Raises RepositoryError where there is none."""
     from .fossil.repository import find_repository
 
-    return repository or find_repository(Path.cwd())
+    if repository is not None:
+        return repository
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        raise RepositoryError("the folder you stand in is gone; name a repository with -R FILE") from None
+    return find_repository(here)

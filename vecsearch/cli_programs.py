@@ -23,7 +23,7 @@ def contracts_list(repository: Path | None, type_: str | None, as_json: bool) ->
     """Each contract: id, type, place, purpose."""
     from .contracts import listing
 
-    click.echo(listing(locate(repository), type_, json_lines=as_json))
+    _echo(listing(locate(repository), type_, json_lines=as_json), as_json)
 
 
 @contracts.command("show")
@@ -34,7 +34,7 @@ def contracts_show(repository: Path | None, as_json: bool, contract_id: str) -> 
     """A contract's tags, relations in both directions, and text."""
     from .contracts import show
 
-    click.echo(show(locate(repository), contract_id, as_json_text=as_json))
+    _echo(show(locate(repository), contract_id, as_json_text=as_json), as_json)
 
 
 @contracts.command("graph")
@@ -44,7 +44,13 @@ def contracts_graph(repository: Path | None, form: str) -> None:
     """All relations; those that name no contract are marked."""
     from .contracts import graph
 
-    click.echo(graph(locate(repository), form))
+    _echo(graph(locate(repository), form), form == "json")
+
+
+def _echo(text: str, as_json: bool) -> None:
+    from .present import printable
+
+    click.echo(text if as_json else printable(text))
 
 
 @click.command()

@@ -6,6 +6,8 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 from .errors import VecsearchError
 
@@ -14,17 +16,33 @@ OLDEST = (2, 21)
 
 
 def run(*args: object) -> str:
-    """Its output. Raises VecsearchError with its last line if it fails or is not there."""
+    """Its output. A path is named absolutely, since it runs in no folder of ours, and in a home of its own:
+    it stops without one, and a system user has none. Raises VecsearchError if it fails or is not there."""
+    words = [str(arg.absolute() if isinstance(arg, Path) else arg) for arg in args]
     # With GATEWAY_INTERFACE it would take itself for a CGI program.
     environ = {name: value for name, value in os.environ.items() if name != "GATEWAY_INTERFACE"}
-    try:
-        done = subprocess.run(["fossil", *map(str, args)], env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        raise VecsearchError("the program fossil is not on the PATH") from None
+    with tempfile.TemporaryDirectory() as home:
+        environ["FOSSIL_HOME"] = home
+        try:
+            done = subprocess.run(["fossil", *words], env=environ, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            raise VecsearchError("the program fossil is not on the PATH") from None
     if done.returncode:
-        reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no reason given"]
-        raise VecsearchError(f"fossil {' '.join(map(str, args[:2]))}: {reason[0]}")
+        repository = next((str(arg) for arg in args if isinstance(arg, Path)), "")
+        raise VecsearchError(f"{repository + ': ' if repository else ''}fossil {' '.join(words[:2])}: {_reason(done.stderr or done.stdout)}")
     return done.stdout
+
+
+#: What SQLite says through Fossil -> what to do.
+_ADVICE = {"readonly database": "the repository cannot be written; run this as its owner",
+           "disk is full": "the disk is full", "is locked": "another process is using the repository; try again when it is done"}
+
+
+def _reason(said: str) -> str:
+    for words, advice in _ADVICE.items():
+        if words in said:
+            return advice
+    return (said.strip().splitlines() or ["no reason given"])[-1]
 
 
 def version() -> tuple[int, ...]:

@@ -23,6 +23,9 @@ from .store.reader import Reader
 #: A value that stands in a line as it is; anything else is quoted, so that no text can forge a line.
 _PLAIN = re.compile(r"[\w.:/@+,-]+", re.ASCII)
 
+#: From the first quote to the last: what was typed may hold quotes itself.
+_QUOTED = re.compile(r'".*"', re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True)
 class Log:
@@ -52,8 +55,9 @@ class Log:
             self._write(f"{verb} {self.repository}", {**facts, "seconds": f"{seconds:.1f}"})
 
     def request_failed(self, status: int, message: str, query: str) -> None:
-        """A request that was answered by an error."""
-        facts = {"status": status, "message": message} | ({"query": query} if self.queries else {})
+        """A request that was answered by an error. Messages quote what was typed; not so in the log."""
+        shown = message if self.queries else _QUOTED.sub('"..."', message)
+        facts = {"status": status, "message": shown} | ({"query": query} if self.queries else {})
         self._write(f"request {self.repository}", facts)
 
     def _write(self, subject: str, facts: Mapping[str, Any]) -> None:
@@ -73,14 +77,13 @@ class Log:
         that logrotate may move the file."""
         line = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {text}\n".encode()
         try:
-            file = os.open(self.destination, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o640)
-        except OSError as error:
+            file = os.open(self.destination, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o640)
+            try:
+                os.write(file, line)
+            finally:
+                os.close(file)
+        except OSError as error:  # no fault of a log stops a run or an answer
             print(f"vecsearch: cannot log to {self.destination} ({error.strerror}): {text}", file=sys.stderr)
-            return
-        try:
-            os.write(file, line)
-        finally:
-            os.close(file)
 
 
 def _shown(value: Any) -> str:

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from . import hooks
-from .errors import UsageError
+from .errors import UsageError, VecsearchError
 from .install import is_ours, remove_from_menu, require_name
 from .store import connection, schema, unversioned
 
@@ -26,7 +26,10 @@ def _remove_launcher(target: Path) -> str:
         return ""
     if not is_ours(target):
         raise UsageError(f"{target} is not a launcher of vecsearch; it stays")
-    target.unlink()
+    try:
+        target.unlink()
+    except OSError as error:
+        raise VecsearchError(f"cannot remove {target}: {error.strerror}; run this as the owner of {target.parent}") from error
     return f"removed {target}"
 
 

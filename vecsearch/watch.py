@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import lock
-from .errors import RepositoryError
+from .errors import RepositoryError, VecsearchError
 from .fossil.repository import change_mark, open_readonly
 from .store import marks
 
@@ -137,6 +137,7 @@ class Watcher:
     only_stale: bool = False
     stop: threading.Event = field(default_factory=threading.Event)
     watched: dict[Path, Watched] = field(default_factory=dict)
+    fault: str = ""
 
     def go(self) -> None:
         """Until SIGTERM or SIGINT; then no run is started any more, and those at work are waited for."""
@@ -157,7 +158,12 @@ class Watcher:
         self._drain()
 
     def _rescan(self) -> None:
-        found = set(self.find())
+        try:
+            found = set(self.find())
+        except (VecsearchError, OSError) as error:  # a folder that is mounted anew comes back
+            self._say_once(f"{error}; looking again every {RESCAN:.0f} s")
+            return
+        self.fault = ""
         for path in found - self.watched.keys():
             one = self.watched[path] = Watched(path, last=time.monotonic())
             one.look(one.last)
@@ -165,6 +171,11 @@ class Watcher:
                 one.changed = None
         for path in [path for path, one in self.watched.items() if path not in found and one.process is None]:
             del self.watched[path]
+
+    def _say_once(self, fault: str) -> None:
+        if fault != self.fault:
+            self.say(fault)
+        self.fault = fault
 
     def _step(self, now: float) -> bool:
         """Whether there was anything to do. Who waits longest comes first."""

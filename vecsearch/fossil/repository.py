@@ -68,6 +68,8 @@ def _require_readable(path: Path) -> None:
         mode = path.stat().st_mode
     except FileNotFoundError:
         raise RepositoryError(f"{path}: there is no such file; name a Fossil repository with -R FILE") from None
+    except PermissionError:
+        raise RepositoryError(f"{path}: you may not enter its folder") from None
     except (OSError, ValueError) as error:
         raise RepositoryError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if stat.S_ISDIR(mode):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
+import sys
 
 import pytest
 
@@ -110,10 +110,25 @@ def test_a_long_contract_becomes_several_chunks_under_one_title():
 
 
 def test_hostile_marks_take_linear_time():
-    began = time.perf_counter()
-    contracts.spans([f"[DEF:a{n}:b]" for n in range(30_000)] + [f"[/DEF:a{n}:b]" for n in range(30_000)])
-    contracts.spans(["[/DEF:a:b]"] * 60_000 + ["[DEF:a:b]"] * 60_000)
-    assert time.perf_counter() - began < 3
+    for hostile in (lambda n: [f"[DEF:a{i}:b]" for i in range(n)] + [f"[/DEF:a{i}:b]" for i in range(n)], lambda n: ["[/DEF:a:b]"] * n + ["[DEF:a:b]"] * n,
+                    lambda n: ["[DEF:a:b]"] * n + ["[/DEF:a]"] * n, lambda n: [f"[DEF:a{i}:b]" for i in range(n)] + ["[/DEF:a0:b]"] * n):
+        assert calls_in(hostile(4000)) < 2.2 * calls_in(hostile(2000))
+
+
+def calls_in(rows: list[str]) -> int:
+    """How many calls it takes to find the contracts: what costs more than calls is a regular expression over one row."""
+    count = 0
+
+    def counted(*_: object) -> None:
+        nonlocal count
+        count += 1
+
+    sys.setprofile(counted)
+    try:
+        contracts.spans(rows)
+    finally:
+        sys.setprofile(None)
+    return count
 
 
 @pytest.fixture
@@ -141,6 +156,8 @@ def test_contracts_by_command(with_contracts, vecsearch):
     assert [(e["source"], e["target"], e["resolved"]) for e in edges] == [
         ("Report:Root", "Store:Put", True), ("Store:Put", "Sys:Write", False), ("Store:Put", "Report:Step1", True)]
     assert '"Report:Root" -> "Store:Put"' in vecsearch("contracts", "graph", "--format", "dot", "-R", with_contracts).stdout
+    (described,) = json.loads(vecsearch("contracts", "show", "--json", "Report:Step1", "-R", with_contracts, check=True).stdout)
+    assert described["relations"] == [{"source": "Store:Put", "predicate": "DESCRIBED_IN", "target": "Report:Step1", "resolved": True}]
     missing = vecsearch("contracts", "show", "Nope", "-R", with_contracts)
     assert missing.returncode == 2 and missing.stderr == 'vecsearch: there is no contract "Nope"; see: vecsearch contracts list\n'
 
@@ -152,3 +169,16 @@ def test_contracts_leave_with_their_artifact(with_contracts, fossil, tmp_path, v
     with sqlite3.connect(with_contracts) as db:
         assert db.execute("SELECT id FROM fx_vec_contract").fetchall() == [("Store:Put",)]
     db.close()
+
+
+def test_the_text_of_a_contract_does_not_steer_the_terminal(with_contracts, fossil, tmp_path, vecsearch):
+    (tmp_path / "co/evil.py").write_text("# [DEF:Evil:Module]\n# @PURPOSE: \x1b]0;owned\x07 \u202e sp\u00a0ace\n# @RELATION: USES -> [\x1b[31mx]\n")
+    fossil("addremove", cwd=tmp_path / "co")
+    fossil("commit", "--no-warnings", "-m", "evil", cwd=tmp_path / "co")
+    vecsearch("index", "-R", with_contracts, check=True)
+    for command in (["list"], ["show", "Evil"], ["graph"], ["graph", "--format", "dot"]):
+        printed = vecsearch("contracts", *command, "-R", with_contracts, check=True).stdout
+        assert "Evil" in printed and not {"\x1b", "\x07", "\u202e"} & set(printed)
+    told = json.loads(vecsearch("contracts", "show", "--json", "Evil", "-R", with_contracts, check=True).stdout)
+    assert dict(told[0]["tags"])["PURPOSE"] == "\x1b]0;owned\x07 \u202e sp\u00a0ace"
+    assert "sp\u00a0ace" in vecsearch("contracts", "list", "-R", with_contracts).stdout

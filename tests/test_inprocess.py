@@ -60,9 +60,13 @@ def test_states_are_told_and_misuse_is_refused(demo_original, demo_indexed, tmp_
     assert nothing == [] and (nothing.state, nothing.total) == ("ok", 0) and nothing.model.startswith("builtin:")
     assert {hit.kind for hit in semantic_search(demo_indexed, "disk", kind="ticket")} == {"ticket"}
     assert semantic_search(demo_indexed, "disk", project="elsewhere") == [] and len(semantic_search(demo_indexed, "disk", k=1)) == 1
-    for wrong in ({"kind": "docs"}, {"k": 0}, {"k": 101}):
+    for wrong in ({"kind": "docs"}, {"kind": "\ud800"}, {"k": 0}, {"k": 101}, {"k": 10**30}, {"k": float("nan")}):
         with pytest.raises(UsageError):
             semantic_search(demo_indexed, "disk", **wrong)
+    near = semantic_search(demo_indexed, "disk", files=["src/tern.py"])
+    assert semantic_search(demo_indexed, "disk", files="src/tern.py") == near != semantic_search(demo_indexed, "disk")
+    odd = semantic_search(demo_indexed, "disk\0\ud800" + " x" * 500_000, project="\0\ud800", files=["\ud800", "\0", ""])
+    assert odd == [] and odd.state == "ok"
     with pytest.raises(RepositoryError, match="no such file"):
         semantic_search(tmp_path / "none", "disk")
 

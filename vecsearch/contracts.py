@@ -79,8 +79,17 @@ def show(path: Path, id_: str, *, as_json_text: bool) -> str:
     with closing(open_readonly(path)) as db:
         texts = [stored.text_of(db, contract) for contract in found]
     if as_json_text:
-        return json.dumps([as_json(c) | {"text": text} for c, text in zip(found, texts, strict=True)], ensure_ascii=False)
+        return json.dumps([as_json(c) | {"relations": [_edge_json(e) for e in related if _touches(e, c)], "text": text}
+                           for c, text in zip(found, texts, strict=True)], ensure_ascii=False)
     return "\n\n".join(_shown(c, related, text) for c, text in zip(found, texts, strict=True))
+
+
+def _touches(edge: Edge, contract: Contract) -> bool:
+    return edge.source == contract.header.id or (edge.resolved and edge.target == contract.header.id)
+
+
+def _edge_json(edge: Edge) -> dict:
+    return {"source": edge.source, "predicate": edge.predicate, "target": edge.target, "resolved": edge.resolved}
 
 
 def _shown(contract: Contract, related: Sequence[Edge], text: str) -> str:
@@ -97,8 +106,7 @@ def graph(path: Path, form: str) -> str:
     found = load(path)
     related = edges(found)
     if form == "json":
-        return json.dumps({"contracts": [as_json(c) for c in found], "edges": [
-            {"source": e.source, "predicate": e.predicate, "target": e.target, "resolved": e.resolved} for e in related]}, ensure_ascii=False)
+        return json.dumps({"contracts": [as_json(c) for c in found], "edges": [_edge_json(e) for e in related]}, ensure_ascii=False)
     if form == "dot":
         nodes = [f"  {_quoted(c.header.id)} [tooltip={_quoted(_place(c))}];" for c in found]
         arrows = [f"  {_quoted(e.source)} -> {_quoted(e.target)} [label={_quoted(e.predicate)}{'' if e.resolved else ', style=dashed'}];"

@@ -48,6 +48,7 @@ def semantic_search(repository: str | Path, query: str, *, kind: str | None = No
     filters = {} if kind is None else {"kinds": frozenset({known_kind(kind)})}
     if project is not None:
         filters["project"] = project
+    names = (files,) if isinstance(files, str) else tuple(files)
     with closing(open_readonly(repository)) as db:
         settings = Reader(db).settings()
-        return Hits(search(db, lambda: embed.get(settings), parse(query, k=k, files=tuple(files), **filters), KINDS))
+        return Hits(search(db, lambda: embed.get(settings), parse(query, k=k, files=names, **filters), KINDS))

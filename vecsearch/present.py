@@ -7,6 +7,7 @@ import textwrap
 from dataclasses import asdict
 from html import unescape
 from typing import Any
+from unicodedata import category
 
 from markupsafe import Markup, escape
 
@@ -51,7 +52,7 @@ def _hit_text(hit: Hit) -> str:
     where = f"{hit.path}:{hit.lines[0]}-{hit.lines[1]}" if hit.path and hit.lines else hit.path or hit.hash[:16]
     project = f"{hit.project}: " if hit.project else ""
     passage = textwrap.fill(hit.snippet.striptags(), 96, initial_indent="     ", subsequent_indent="     ")
-    return _printable(f"{hit.rank:2}.  {hit.title}\n     {hit.kind}  {project}{where}  {hit.score:.2f}\n{passage}\n{_explanation(hit)}")
+    return printable(f"{hit.rank:2}.  {hit.title}\n     {hit.kind}  {project}{where}  {hit.score:.2f}\n{passage}\n{_explanation(hit)}")
 
 
 def _explanation(hit: Hit) -> str:
@@ -62,9 +63,9 @@ def _explanation(hit: Hit) -> str:
     return f"     ranks: {arms}\n     steps: {', '.join(f'{name} {value:g}' for name, value in hit.explain.items())}\n"
 
 
-def _printable(text: str) -> str:
-    """Repository content must not steer the terminal: no control characters but line ends."""
-    return "".join(c if c == "\n" or c.isprintable() else "?" for c in text)
+def printable(text: str) -> str:
+    """Repository content must not steer the terminal: of what is no letter or sign only blanks of all kinds, tabs and line ends."""
+    return "".join(c if c in "\n\t" or c.isprintable() or category(c) == "Zs" else "?" for c in text)
 
 
 def code_lines(hit: Hit, asked: str) -> list[tuple[int, Markup]]:

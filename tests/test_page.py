@@ -92,7 +92,7 @@ def test_code_is_shown_with_the_lines_that_matched(site, plain_browser):
     source = site.get("/raw?ci=trunk&filename=src/tern.py")[1].splitlines()
     assert lines and all(source[int(number) - 1].strip() == text.strip() for number, text in lines.items())
     assert "fsync" in " ".join(m.text for m in hit.find_elements(By.TAG_NAME, "mark"))
-    assert "src/tern.py:" in hit.find_element(By.CSS_SELECTOR, ".vs-path").text
+    assert "src/tern.py:" in hit.find_element(By.TAG_NAME, "h3").text
     assert "monospace" in hit.find_element(By.CSS_SELECTOR, "pre").value_of_css_property("font-family")
 
 

@@ -80,7 +80,7 @@ def test_kinds_languages_and_second_hand_files(forge, look):  # noqa: F811
         "README": ("doc", "plain"), "a/README.rst": ("doc", "rst"), "man/x.1": ("doc", "man"), "x.adoc": ("doc", "asciidoc"),
         "page.html": ("doc", "html"), "w.wiki": ("doc", "wiki"), "n.2": ("doc", "plain"),
         "AGENTS.md": ("instruction", "markdown"), "sub/CLAUDE.md": ("instruction", "markdown"), "prompts/a.txt": ("instruction", "markdown"),
-        ".cursorrules": ("instruction", "markdown"),
+        ".cursorrules": ("instruction", "markdown"), "docs/agents.md": ("doc", "markdown"), "skill.md": ("doc", "markdown"), "Conventions.md": ("doc", "markdown"),
         "run": ("code", "python"), "tool": ("code", "tcl"), "Makefile": ("code", "make"), "CMakeLists.txt": ("code", "cmake"),
         "Dockerfile.dev": ("code", "dockerfile"), "config.h.in": ("code", "c"), "q.sql": ("code", "sql"), "a.cr": ("code", "crystal"),
         "vendor/lib.js": ("code", "javascript"), "app.min.js": ("code", "javascript"), "parse.c": ("code", "c"),

@@ -31,7 +31,7 @@ SETTINGS: dict[str, Setting] = {
     "instruction-glob": Setting(
         ("prompts/*", "agent-docs/*", "AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONVENTIONS.md", ".cursorrules",
          ".cursor/rules/*", ".windsurfrules", ".clinerules*", ".github/copilot-instructions.md", "SKILL.md"),
-        "Files indexed as instructions for agents.",
+        "Files indexed as instructions for agents; here case counts, as it does for them.",
     ),
     "media-glob": Setting(("media/*.json",), "Manifests of remote media."),
     "code-glob": Setting((), "More files indexed as code, beside those with a known ending."),

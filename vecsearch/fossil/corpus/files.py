@@ -129,10 +129,11 @@ def classifier(settings: Settings) -> Callable[[str], tuple[str, str]]:
     """path -> (kind, format), both "" for a file that is not indexed.
 
     A pattern with a slash is held against the whole path, one without against the name in any
-    folder; `*` also crosses slashes, as in Fossil's own globs; case makes no difference.
+    folder; `*` also crosses slashes, as in Fossil's own globs; case makes no difference, but for
+    instructions: agents read AGENTS.md, and docs/agents.md is a page about them.
     """
-    ignored, instruction, media, doc, code = (
-        matcher(settings[f"{name}-glob"]) for name in ("ignore", "instruction", "media", "doc", "code"))
+    ignored, media, doc, code = (matcher(settings[f"{name}-glob"]) for name in ("ignore", "media", "doc", "code"))
+    instruction = matcher(settings["instruction-glob"], re.NOFLAG)
 
     def kind_of(path: str) -> tuple[str, str]:
         language = languages.language(path)
@@ -153,15 +154,15 @@ def classifier(settings: Settings) -> Callable[[str], tuple[str, str]]:
     return kind_of
 
 
-def matcher(globs: tuple[str, ...]) -> Callable[[str], bool]:
+def matcher(globs: tuple[str, ...], case: re.RegexFlag = re.I) -> Callable[[str], bool]:
     """Whether a path matches any of the patterns."""
-    whole = _regex([glob for glob in globs if "/" in glob])
-    names = _regex([glob for glob in globs if "/" not in glob])
+    whole = _regex([glob for glob in globs if "/" in glob], case)
+    names = _regex([glob for glob in globs if "/" not in glob], case)
     return lambda path: bool(whole.fullmatch(path) or names.fullmatch(path.rpartition("/")[2]))
 
 
-def _regex(globs: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(fnmatch.translate(glob) for glob in globs) or r"(?!)", re.I)
+def _regex(globs: list[str], case: re.RegexFlag) -> re.Pattern[str]:
+    return re.compile("|".join(fnmatch.translate(glob) for glob in globs) or r"(?!)", case)
 
 
 def _markup(path: str) -> str:

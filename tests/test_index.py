@@ -228,10 +228,12 @@ def test_foreign_tables_are_named_not_read(demo, vecsearch):
     db.execute("CREATE TABLE fx_vec_chunk(id INTEGER PRIMARY KEY, body TEXT)")
     db.commit()
     db.close()
-    for command in (("search", "x"), ("index",), ("status",)):
+    for command in (("search", "x"), ("index",), ("status",), ("rebuild",)):
         done = vecsearch(command[0], "-R", demo, *command[1:])
-        assert done.returncode == 1 and "table fx_vec_chunk lacks hash" in done.stderr and "vecsearch rebuild" in done.stderr
-    vecsearch("rebuild", "-R", demo, check=True)
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
+        assert f"{demo}: table fx_vec_chunk lacks hash" in done.stderr and "vecsearch uninstall --purge" in done.stderr
+    vecsearch("uninstall", "-R", demo, "--purge", check=True)
+    vecsearch("index", "-R", demo, check=True)
     assert found(vecsearch, demo, "restore")
 
 

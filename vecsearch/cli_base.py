@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from .errors import RepositoryError, UsageError, VecsearchError
+from .errors import RepositoryError, StoreError, UsageError, VecsearchError
 
 
 class Group(click.Group):
@@ -37,7 +37,8 @@ class Group(click.Group):
 
 def fail(error: VecsearchError) -> NoReturn:
     """One line that says what, where and what to do."""
-    click.echo(f"vecsearch: {error}", err=True)
+    where = f"{error.file}: " if isinstance(error, StoreError) and error.file else ""
+    click.echo(f"vecsearch: {where}{error}", err=True)
     sys.exit(2 if isinstance(error, UsageError) else 1)
 
 

@@ -40,9 +40,14 @@ class ArtifactError(RepositoryError):
 
 
 class StoreError(VecsearchError):
-    """The index inside the repository is not usable as it stands."""
+    """The index inside the repository is not usable as it stands; `file` is the repository, for those who
+    may know where it lies."""
 
     code = "index"
+
+    def __init__(self, message: str, file: str = ""):
+        super().__init__(message)
+        self.file = file
 
 
 class NoIndexError(StoreError):

@@ -40,7 +40,7 @@ def _purge(repository: Path) -> str:
     try:
         with connection.transaction(db):
             tables = len(schema.table_names(db))
-            schema.drop(db, keep_config=False)
+            schema.drop(db, keep=())
             names = list(unversioned.files(db))
             for name in names:
                 unversioned.remove(db, name)

@@ -15,7 +15,7 @@ from ..fossil import corpus, since
 from ..fossil.repository import change_mark, secrecy_mark, tips
 from ..publish.publisher import Publisher
 from ..report import Report
-from ..store import connection, known, packed, schema
+from ..store import check, connection, known, packed, schema
 from ..store.known import Known
 from ..store.reader import Reader
 from ..store.writer import Entry, Writer
@@ -36,6 +36,9 @@ class Run:
 
     def __init__(self, db: sqlite3.Connection, embedder: Callable[[Settings], Embedder], rebuild: bool, progress: Progress):
         self.db, self.rebuild, self.progress = db, rebuild, progress
+        if rebuild:
+            with connection.transaction(db):
+                check.mend_settings(db)
         self.settings = Reader(db).settings()
         self.embedder = embedder(self.settings)
         self.embedding = Embedding(db, self.embedder, anew=rebuild)
@@ -51,16 +54,18 @@ class Run:
             if self._is_current(mark):  # packing may find a damaged vector
                 self.report.unchanged = True
                 return self.report
-        schema.refuse_newer(self.db)
+        check.refuse_newer(self.db)
         self.foreign = self._made_by_another_program()
         self.moment, self.settled = since.remember(self.db, self.settings), marks.settled(self.settings, self.embedder.model)
         reader = Reader(self.db)
         self.rechunk = self.rebuild or reader.mark("rules") != self.rules
         since_then = reader.mark("moment") if self._may_look_at_changes_only(reader) else ""
         with connection.transaction(self.db):
-            if self.rebuild and not self._readable():
-                schema.drop(self.db)
+            if self.rebuild:
+                check.mend(self.db)
             self.writer = Writer(self.db)
+            if self.writer.overtaken:
+                since_then = ""
             self.writer.set_mark("run", "")  # until the end, so that after a kill everything is looked at
             self.writer.set_mark("moment", _UNDER_WAY)
             self.publisher.begin()
@@ -77,19 +82,12 @@ class Run:
         """Vectors in blocks that are absent or behind are made from the rows; the repository is not read."""
         if not packed.in_step(self.db):
             with connection.transaction(self.db):
-                schema.create(self.db)
+                Writer(self.db)
 
     def _made_by_another_program(self) -> bool:
         """The contract's tables alone: they answer until all is indexed, then go."""
         present = schema.table_names(self.db)
         return bool(present & schema.CONTRACT.keys()) and "fx_vec_source" not in present
-
-    def _readable(self) -> bool:
-        try:
-            schema.require(self.db)
-        except StoreError:
-            return False
-        return True
 
     def _is_current(self, mark: str) -> bool:
         """Raises StoreError if the index belongs to another model or version."""
@@ -100,7 +98,7 @@ class Run:
 
     def require_model(self) -> bool:
         """Whether a run has finished before. Raises StoreError if it was with another model."""
-        schema.require(self.db)
+        check.require(self.db)
         row = self.db.execute("SELECT model, dim FROM fx_vec_state").fetchone()
         if row and row[0] != self.embedder.model:
             raise StoreError(f"the index was built with {row[0]} ({row[1]}), configured is {self.embedder.model}; run: vecsearch rebuild")
@@ -220,6 +218,7 @@ class Run:
                 self.writer.remove_undescribed()
             self.writer.set_state(self.embedder.model, self.embedder.dim, checkin)
             if self.rebuild:
+                self.writer.mend_lexical()
                 packed.doubt(self.db)
             if self.whole:
                 self.writer.drop_other_models(self.embedder.model)

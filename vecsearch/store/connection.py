@@ -99,6 +99,8 @@ def _begin(db: sqlite3.Connection) -> None:
 def explain(path: Path | str, error: sqlite3.Error) -> RepositoryError:
     """SQLite's error as one line that says what to do."""
     text = str(error)
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_CORRUPT_VTAB:
+        return RepositoryError(f"{path}: the full-text index is damaged; run: vecsearch rebuild")
     advice = {
         "locked": "another process is using it; try again when it is done",
         "busy": "another process is using it; try again when it is done",

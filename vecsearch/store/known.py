@@ -20,7 +20,8 @@ class Known:
     mtime: int
 
 
-_ROWS = "SELECT hash, id, kind, fingerprint, path, branch, mtime FROM fx_vec_source WHERE project='' AND kind<>'api'"
+_ROWS = ("SELECT CAST(hash AS TEXT), id, CAST(kind AS TEXT), CAST(fingerprint AS TEXT), CAST(path AS TEXT), CAST(branch AS TEXT),"
+         " CAST(mtime AS INTEGER) FROM fx_vec_source WHERE project='' AND kind<>'api'")
 
 
 def sources(db: sqlite3.Connection, hashes: Iterable[str] | None = None) -> dict[str, Known]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import KINDS
-from . import facts, triggers
+from . import check, facts, schema, triggers
 from .facts import FACTS
 
 #: Places of a full block; a smaller one doubles. All are multiples of 32, so that BLAS sums each row the
@@ -80,17 +80,18 @@ def in_step(db: sqlite3.Connection) -> bool:
 def is_behind(db: sqlite3.Connection) -> bool:
     """Whether `settle` has anything to do. Costs a look at two tables."""
     tables = _tables(db)
-    state = _state(db, tables) if tables >= _TABLES else None
+    state = _state(db) if tables >= _TABLES else None
     if state is None:
         return False
     return not stamp(db, *state, tables) or db.execute("SELECT 1 FROM fx_vec_touched LIMIT 1").fetchone() is not None
 
 
 def _tables(db: sqlite3.Connection) -> set[str]:
-    return {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type='table' AND name LIKE 'fx!_vec!_%' ESCAPE '!'")}
+    """Those that are as they must be."""
+    return schema.table_names(db) - check.faults(db).keys()
 
 
-def _state(db: sqlite3.Connection, tables: set[str]) -> tuple[str, int] | None:
+def _state(db: sqlite3.Connection) -> tuple[str, int] | None:
     """(model, dim) that are searched; None before the first run has ended."""
     row = db.execute("SELECT model, dim FROM fx_vec_state").fetchone()
     return row if row and isinstance(row[0], str) and isinstance(row[1], int) and 0 < row[1] <= 1 << 16 else None
@@ -100,7 +101,7 @@ def settle(db: sqlite3.Connection) -> None:
     """Bring the blocks nearer to the rows, inside the caller's transaction: whatever was removed or changed
     leaves them now, and so many rows are packed as one transaction may cost."""
     tables = _tables(db)
-    state = _state(db, tables)
+    state = _state(db)
     assert state is not None  # is_behind
     model, dim = state
     if not stamp(db, model, dim, tables):
@@ -110,6 +111,18 @@ def settle(db: sqlite3.Connection) -> None:
     _dissolve_sparse(db)
     _pack(db, model, dim)
     db.execute("INSERT OR REPLACE INTO fx_vec_mark VALUES('packed', ?)", (_prefix(model, dim) + os.urandom(8).hex(),))
+
+
+def overtaken(db: sqlite3.Connection) -> list[int]:
+    """Chunks that were changed or removed since they were packed; at the begin of a transaction of ours:
+    by another program."""
+    tables = _tables(db)
+    state = _state(db) if tables >= _TABLES else None
+    if state is None or not stamp(db, *state, tables):
+        return []
+    touched = np.array([i for (i,) in db.execute("SELECT chunk_id FROM fx_vec_touched WHERE chunk_id>0")], np.int64)
+    packed = [block.facts["id"] for block in blocks(db)] if len(touched) else []
+    return np.intersect1d(touched, np.concatenate(packed)).tolist() if packed else []
 
 
 def doubt(db: sqlite3.Connection) -> None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import schema
 from .reader import StoredChunk
-
-DDL = "CREATE TABLE IF NOT EXISTS fx_vec_map(chunk_id INTEGER PRIMARY KEY, x REAL NOT NULL, y REAL NOT NULL)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Point:
 
 def put(db: sqlite3.Connection, ids: Sequence[int], places: np.ndarray) -> None:
     """The whole map anew; the caller holds a transaction."""
-    db.execute(DDL)
+    db.execute(schema.OTHERS["fx_vec_map"].replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
     db.execute("DELETE FROM fx_vec_map")
     rows = [(int(i), round(float(x), 4), round(float(y), 4)) for i, (x, y) in zip(ids, places, strict=True)]
     db.executemany("INSERT INTO fx_vec_map VALUES(?,?,?)", rows)

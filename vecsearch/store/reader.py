@@ -12,8 +12,12 @@ import numpy as np
 
 from ..config import Settings, default_settings, from_rows
 from ..errors import NoIndexError, StoreError, UsageError
-from . import schema, shelf
+from . import check, schema, shelf
 from .shelf import Shelf
+
+
+#: What no model's vectors are longer than.
+MOST_NUMBERS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,16 @@ class StoredChunk:
     format: str
 
 
+#: Columns as text and numbers, whatever somebody put into them: a damaged row is shown as it is, and no fault.
+_CHUNK = "CAST(c.hash AS TEXT), CAST(c.kind AS TEXT), CAST(c.path AS TEXT), CAST(c.seq AS INTEGER)"
+_TITLE, _LINES = "CAST(d.title AS TEXT)", "CAST(d.line_a AS INTEGER), CAST(d.line_b AS INTEGER)"
+
+
+def _time(column: str) -> str:
+    """Unix time within the years that a date can have."""
+    return f"min(max(coalesce(CAST({column} AS INTEGER), 0), 0), 253402300799)"
+
+
 class Reader:
     """Answers questions about the index over any open connection; never writes."""
 
@@ -55,33 +69,36 @@ class Reader:
 
     def settings(self) -> Settings:
         """The repository's settings; defaults where there is no row."""
-        if "fx_vec_config" not in self.tables:
+        if not check.require_table(self.db, "fx_vec_config"):
             return default_settings()
         try:
-            return from_rows(dict(self.db.execute("SELECT name, value FROM fx_vec_config")))
+            return from_rows({str(name): str(value) for name, value in self.db.execute("SELECT name, value FROM fx_vec_config")})
         except UsageError as error:
-            raise StoreError(f"a stored setting is wrong: {error}") from error
+            raise StoreError(f"a stored setting is wrong: {error}; run: vecsearch config NAME VALUE", file=check.file_of(self.db)) from error
 
     def state(self) -> State:
         """Raises NoIndexError where there is none, StoreError where the tables are foreign."""
-        schema.require(self.db)
+        check.require(self.db)
         row = self.db.execute("SELECT model, dim, coalesce(last_ckout, '') FROM fx_vec_state").fetchone()
         if row is None:
             raise NoIndexError("the first index run has not finished yet; run: vecsearch index")
-        return State(*row)
+        model, dim, checkin = row
+        if not (isinstance(model, str) and isinstance(dim, int) and 0 < dim <= MOST_NUMBERS and isinstance(checkin, str)):
+            raise check.damaged(self.db, "fx_vec_state does not say which vectors to search")
+        return State(model, dim, checkin)
 
     def mark(self, name: str) -> str:
         """A bookkeeping value, '' if it was never set."""
         if "fx_vec_mark" not in self.tables:
             return ""
-        row = self.db.execute("SELECT value FROM fx_vec_mark WHERE name=?", (name,)).fetchone()
+        row = self.db.execute("SELECT CAST(value AS TEXT) FROM fx_vec_mark WHERE name=?", (name,)).fetchone()
         return row[0] if row else ""
 
     def tips(self) -> dict[str, str]:
         """branch -> check-in that the index was read from."""
         if "fx_vec_tip" not in self.tables:
             return {}
-        return dict(self.db.execute("SELECT branch, ci FROM fx_vec_tip"))
+        return dict(self.db.execute("SELECT CAST(branch AS TEXT), CAST(ci AS TEXT) FROM fx_vec_tip"))
 
     def has_lexical(self) -> bool:
         """Whether the full-text index is there and this SQLite can read it."""
@@ -184,12 +201,12 @@ class Reader:
             return
         detail = "fx_vec_detail" in self.tables and "fx_vec_source" in self.tables
         extra = (
-            "d.title, d.symbol, d.line_a, d.line_b, d.user, d.mtime, s.branch, s.format"
+            f"{_TITLE}, CAST(d.symbol AS TEXT), {_LINES}, CAST(d.user AS TEXT), {_time('d.mtime')}, CAST(s.branch AS TEXT), CAST(s.format AS TEXT)"
             " FROM fx_vec_chunk c LEFT JOIN fx_vec_detail d ON d.chunk_id=c.id LEFT JOIN fx_vec_source s ON s.id=d.source_id"
             if detail
             else "'', '', NULL, NULL, '', 0, '', 'plain' FROM fx_vec_chunk c"
         )
-        sql = f"SELECT c.id, c.hash, c.kind, c.path, c.seq, c.text, coalesce(c.project, ''), {extra} WHERE c.id IN ({_marks(ids)})"
+        sql = f"SELECT c.id, {_CHUNK}, CAST(c.text AS TEXT), coalesce(CAST(c.project AS TEXT), ''), {extra} WHERE c.id IN ({_marks(ids)})"
         for row in self.db.execute(sql, ids):
             title, symbol, a, b, user, mtime, branch, fmt = row[7:]
             lines = (a, b) if a else None
@@ -199,7 +216,8 @@ class Reader:
     def _source_rows(self, ids: Sequence[int]) -> Iterator[StoredChunk]:
         if not ids:
             return
-        sql = f"SELECT id, hash, kind, path, project, title, user, mtime, branch, format FROM fx_vec_source WHERE id IN ({_marks(ids)})"
+        sql = ("SELECT id, CAST(hash AS TEXT), CAST(kind AS TEXT), CAST(path AS TEXT), CAST(project AS TEXT), CAST(title AS TEXT), CAST(user AS TEXT),"
+               f" {_time('mtime')}, CAST(branch AS TEXT), CAST(format AS TEXT) FROM fx_vec_source WHERE id IN ({_marks(ids)})")
         for i, hash_, kind, path, project, title, user, mtime, branch, fmt in self.db.execute(sql, ids):
             yield StoredChunk(-i, hash_, kind, path, 0, "", project, title, "", None, user, mtime, branch, fmt)
 
@@ -207,23 +225,25 @@ class Reader:
         """(row id, project, path, user, mtime) of every chunk, and of every artifact under the negative
         row id by which it is found if it is only a name; for filters."""
         detail = "fx_vec_detail" in self.tables
-        extra = "coalesce(d.user, ''), coalesce(d.mtime, 0)" if detail else "'', 0"
+        extra = f"coalesce(CAST(d.user AS TEXT), ''), {_time('d.mtime')}" if detail else "'', 0"
         join = "LEFT JOIN fx_vec_detail d ON d.chunk_id=c.id" if detail else ""
-        yield from self.db.execute(f"SELECT c.id, coalesce(c.project, ''), c.path, {extra} FROM fx_vec_chunk c {join}")
+        yield from self.db.execute(f"SELECT c.id, coalesce(CAST(c.project AS TEXT), ''), CAST(c.path AS TEXT), {extra} FROM fx_vec_chunk c {join}")
         if "fx_vec_source" in self.tables:
-            yield from self.db.execute("SELECT -id, project, path, user, mtime FROM fx_vec_source")
+            yield from self.db.execute("SELECT -id, CAST(project AS TEXT), CAST(path AS TEXT), CAST(user AS TEXT),"
+                                       f" {_time('mtime')} FROM fx_vec_source")
 
     def artifact_facts(self, ids: Sequence[int]) -> list[tuple[str, str | None, str, str, int]]:
         """(kind, path, hash, project, mtime) for each row id, in their order, without reading any text; of no
         kind if the row has gone since the shelf was filled."""
-        mtime = "coalesce(d.mtime, 0)" if "fx_vec_detail" in self.tables else "0"
+        mtime = _time("d.mtime") if "fx_vec_detail" in self.tables else "0"
         join = "LEFT JOIN fx_vec_detail d ON d.chunk_id=c.id" if "fx_vec_detail" in self.tables else ""
         found = {row[0]: row[1:] for row in self.db.execute(
-            f"SELECT c.id, c.kind, c.path, c.hash, coalesce(c.project, ''), {mtime} FROM fx_vec_chunk c {join}"
+            f"SELECT c.id, CAST(c.kind AS TEXT), CAST(c.path AS TEXT), CAST(c.hash AS TEXT), coalesce(CAST(c.project AS TEXT), ''), {mtime} FROM fx_vec_chunk c {join}"
             " WHERE c.id IN (SELECT value FROM json_each(?))", (json.dumps([i for i in ids if i > 0]),))}
         if any(i < 0 for i in ids):
             found |= {row[0]: row[1:] for row in self.db.execute(
-                "SELECT -id, kind, path, hash, project, mtime FROM fx_vec_source WHERE id IN (SELECT value FROM json_each(?))",
+                "SELECT -id, CAST(kind AS TEXT), CAST(path AS TEXT), CAST(hash AS TEXT), CAST(project AS TEXT),"
+                f" {_time('mtime')} FROM fx_vec_source WHERE id IN (SELECT value FROM json_each(?))",
                 (json.dumps([-i for i in ids if i < 0]),))}
         return [found.get(i, ("", None, "", "", 0)) for i in ids]
 

@@ -1,4 +1,4 @@
-"""The tables inside the repository, and the check that they are the ones this version knows.
+"""The tables inside the repository; check.py tells whether those that are there are these.
 
 The first three are a contract that other programs read (docs/index-format.md). All others are
 derived, and dropping them loses nothing that `vecsearch index` does not make again. Names start
@@ -8,8 +8,8 @@ with `fx_` because `fossil rebuild` drops every other foreign table.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 
-from ..errors import NoIndexError, StoreError
 from . import triggers
 
 #: Raised when a derived table changes its columns or meaning; an older one is made anew.
@@ -121,55 +121,21 @@ FTS = """CREATE VIRTUAL TABLE fx_vec_fts USING fts5(
 )"""
 
 
+#: The vectors once more, see packed.py.
+PACKED = {"fx_vec_block", "fx_vec_matrix", "fx_vec_touched"}
+
+#: Made when there is something to put in.
+OTHERS = {
+    "fx_vec_fts": FTS,
+    # Where each chunk stands on the map, see plane.py.
+    "fx_vec_map": "CREATE TABLE fx_vec_map(chunk_id INTEGER PRIMARY KEY, x REAL NOT NULL, y REAL NOT NULL)",
+}
+
+
 def table_names(db: sqlite3.Connection) -> set[str]:
-    """Names of every table of ours that exists."""
-    rows = db.execute("SELECT name FROM sqlite_master WHERE type='table' AND name LIKE 'fx!_vec!_%' ESCAPE '!'")
+    """Names of every table of ours that exists, and of what else has such a name."""
+    rows = db.execute("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name LIKE 'fx!_vec!_%' ESCAPE '!'")
     return {name for (name,) in rows}
-
-
-def require(db: sqlite3.Connection) -> None:
-    """Raise NoIndexError if there is no index, StoreError if its tables are not ours."""
-    present = table_names(db)
-    if not present & CONTRACT.keys():
-        raise NoIndexError("there is no index in this repository yet; run: vecsearch index")
-    for name, ddl in CONTRACT.items():
-        _require_columns(db, name, ddl)
-    if "fx_vec_mark" in present:
-        _require_version(db)
-
-
-def _columns(db: sqlite3.Connection, table: str) -> set[str]:
-    return {name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))}
-
-
-def _require_columns(db: sqlite3.Connection, table: str, ddl: str) -> None:
-    scratch = sqlite3.connect(":memory:")
-    scratch.execute(ddl)
-    missing = _columns(scratch, table) - _columns(db, table)
-    scratch.close()
-    if missing:
-        raise StoreError(
-            f"table {table} lacks {', '.join(sorted(missing))}: it was made by another program or version; "
-            "run: vecsearch rebuild"
-        )
-
-
-def _version(db: sqlite3.Connection) -> str:
-    row = db.execute("SELECT value FROM fx_vec_mark WHERE name='schema'").fetchone()
-    return row[0] if row else "?"
-
-
-def _require_version(db: sqlite3.Connection) -> None:
-    refuse_newer(db)
-    if (found := _version(db)) != str(SCHEMA_VERSION):
-        raise StoreError(f"the index has format {found}, this vecsearch reads {SCHEMA_VERSION}; run: vecsearch rebuild")
-
-
-def refuse_newer(db: sqlite3.Connection) -> None:
-    """Raise StoreError if a newer vecsearch made the tables: not even a rebuild may replace them, since
-    another program on this machine reads them."""
-    if "fx_vec_mark" in table_names(db) and (found := _version(db)).isdigit() and int(found) > SCHEMA_VERSION:
-        raise StoreError(f"the index has format {found}, this vecsearch reads {SCHEMA_VERSION}; install a newer vecsearch")
 
 
 def has_fts5(db: sqlite3.Connection) -> bool:
@@ -187,15 +153,20 @@ def create(db: sqlite3.Connection) -> None:
         db.execute(ddl.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
     if "fx_vec_fts" not in present and has_fts5(db):
         db.execute(FTS)
-    if triggers.make(db):  # whatever was written without them is unknown: see packed.py
+    if triggers.make(db) or not PACKED <= present:  # whatever was written meanwhile is unknown: see packed.py
         db.execute("DELETE FROM fx_vec_mark WHERE name='packed'")
     db.execute("INSERT OR REPLACE INTO fx_vec_mark VALUES('schema', ?)", (str(SCHEMA_VERSION),))
 
 
-def drop(db: sqlite3.Connection, *, keep_config: bool = True) -> None:
-    """Drop every table of ours; the caller holds a transaction. Settings stay unless told otherwise."""
-    if "fx_vec_fts" in table_names(db):
-        db.execute("DROP TABLE fx_vec_fts")  # takes its shadow tables along
-    for name in table_names(db):
-        if not (keep_config and name == "fx_vec_config"):
-            db.execute(f'DROP TABLE "{name}"')
+def drop(db: sqlite3.Connection, keep: Collection[str] = ("fx_vec_config",)) -> None:
+    """Drop every table of ours but these; the caller holds a transaction."""
+    for name in sorted(table_names(db), key=lambda name: name != "fx_vec_fts"):  # which takes its shadow tables along
+        if name not in keep:
+            drop_one(db, name)
+
+
+def drop_one(db: sqlite3.Connection, name: str) -> None:
+    """Whatever has the name, table or view."""
+    kind = db.execute("SELECT type FROM sqlite_schema WHERE name=? AND type IN ('table', 'view')", (name,)).fetchone()
+    if kind:
+        db.execute(f'DROP {kind[0]} "{name}"')

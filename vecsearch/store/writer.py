@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Chunk, Document
-from . import contracts, lexical, schema
+from . import contracts, lexical, packed, schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class Writer:
         self.db = db
         schema.create(db)
         self.lexical = "fx_vec_fts" in schema.table_names(db)
+        self.overtaken = packed.overtaken(db)
+        self._read_again(self.overtaken)
         if self.lexical:
             self._refresh_lexical()
 
@@ -95,7 +97,7 @@ class Writer:
             self._insert_vector(chunk_id, model, vector.astype("<f4").tobytes())
 
     def _insert_vector(self, chunk_id: int, model: str, blob: bytes) -> None:
-        self.db.execute("INSERT INTO fx_vec_embedding VALUES(?,?,?,?)", (chunk_id, model, len(blob) // 4, blob))
+        self.db.execute("INSERT INTO fx_vec_embedding(chunk_id, model, dim, v) VALUES(?,?,?,?)", (chunk_id, model, len(blob) // 4, blob))
 
     def remove(self, source_ids: Iterable[int]) -> None:
         """Forget artifacts: chunks, vectors, full-text rows."""
@@ -125,21 +127,28 @@ class Writer:
         self._index(source_id)
 
     def _unindex(self, source_id: int) -> None:
-        self._lexical_rows(source_id, "delete")
+        try:
+            self._lexical_rows(source_id, "delete")
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_CORRUPT_VTAB:
+                raise
+            self._remake_lexical()  # the rows say other words than went in
+            self._lexical_rows(source_id, "delete")
 
     def _index(self, source_id: int) -> None:
         self._lexical_rows(source_id, "")
 
     def _lexical_rows(self, source_id: int, command: str) -> None:
         rows = self.db.execute(
-            "SELECT c.id, d.title, c.path, d.symbol, s.format, c.text FROM fx_vec_source s"
+            "SELECT c.id, CAST(d.title AS TEXT), CAST(c.path AS TEXT), CAST(d.symbol AS TEXT), CAST(s.format AS TEXT), CAST(c.text AS TEXT)"
+            " FROM fx_vec_source s"
             " JOIN fx_vec_detail d ON d.source_id=s.id JOIN fx_vec_chunk c ON c.id=d.chunk_id WHERE s.id=?",
             (source_id,),
         ).fetchall()
         for chunk_id, *fields in rows:
             self._lexical(command, chunk_id, lexical.row(*fields))
         if not rows:
-            found = self.db.execute("SELECT title, path FROM fx_vec_source WHERE id=?", (source_id,)).fetchone()
+            found = self.db.execute("SELECT CAST(title AS TEXT), CAST(path AS TEXT) FROM fx_vec_source WHERE id=?", (source_id,)).fetchone()
             if found:
                 self._lexical_source(source_id, *found, command=command)
 
@@ -155,16 +164,42 @@ class Writer:
         self.db.execute(f"INSERT INTO fx_vec_fts({', '.join(names)}) VALUES({', '.join('?' * len(names))})", values)
 
     def _refresh_lexical(self) -> None:
-        """Make the full-text index anew where it was made by another rule."""
+        """Make the full-text index anew where it was made by another rule, or from texts that another program
+        has changed since: their words cannot be taken out any more."""
         version = str(lexical.LEXICAL_VERSION)
         row = self.db.execute("SELECT value FROM fx_vec_mark WHERE name='lexical'").fetchone()
-        if row and row[0] == version:
+        if row and row[0] == version and not self.overtaken:
             return
+        self._remake_lexical()
+        self.set_mark("lexical", version)
+
+    def _read_again(self, chunk_ids: list[int]) -> None:
+        """What another program has changed is no longer what the artifact says."""
+        for chunk_id in chunk_ids:
+            self.db.execute("UPDATE fx_vec_source SET fingerprint='' WHERE id=(SELECT source_id FROM fx_vec_detail WHERE chunk_id=?)", (chunk_id,))
+        if chunk_ids:
+            self.set_mark("run", "")
+            self.set_mark("moment", "")
+
+    def mend_lexical(self) -> None:
+        """Make the full-text index anew if it is damaged or holds other rows than it must."""
+        if not self.lexical:
+            return
+        try:
+            self.db.execute("INSERT INTO fx_vec_fts(fx_vec_fts) VALUES('integrity-check')")
+            whole = not any(self.db.execute(sql).fetchone()[0] for sql in (lexical.LACKS, lexical.EXTRA))
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_CORRUPT_VTAB:
+                raise
+            whole = False
+        if not whole:
+            self._remake_lexical()
+
+    def _remake_lexical(self) -> None:
         self.db.execute("DROP TABLE fx_vec_fts")
         self.db.execute(schema.FTS)
         for (source_id,) in self.db.execute("SELECT id FROM fx_vec_source").fetchall():
             self._index(source_id)
-        self.set_mark("lexical", version)
 
     def forget_words(self) -> None:
         """Merge the full-text index so that no word of a removed text stays in its segments. It costs a
@@ -175,7 +210,7 @@ class Writer:
     def set_state(self, model: str, dim: int, checkin: str) -> None:
         """The one row that says which vectors are searched."""
         self.db.execute("DELETE FROM fx_vec_state")
-        self.db.execute("INSERT INTO fx_vec_state VALUES(?,?,?)", (model, dim, checkin))
+        self.db.execute("INSERT INTO fx_vec_state(model, dim, last_ckout) VALUES(?,?,?)", (model, dim, checkin))
 
     def drop_other_models(self, model: str) -> None:
         """Vectors of any other model go. It looks at every row."""

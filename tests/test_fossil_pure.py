@@ -81,7 +81,7 @@ CI, HASH = "c" * 64, "f" * 64
 
 @pytest.mark.parametrize(("kind", "path", "lines", "expected"), [
     ("doc", "docs/ä b's #1?.md", (3, 9), f"/doc/{CI}/docs/%C3%A4%20b%27s%20%231%3F.md"),
-    ("instruction", "100%.md", None, f"/doc/{CI}/100%25.md"),
+    ("instruction", "b/100%.md", None, f"/doc?name={CI}%2Fb%2F100%25.md"),
     ("code", "src/a.c", (6, 8), f"/info/{HASH}?ln=6-8"),
     ("code", "src/a.c", None, f"/info/{HASH}"),
     ("wiki", "a/b & <c>", None, "/wiki?name=a%2Fb%20%26%20%3Cc%3E"),

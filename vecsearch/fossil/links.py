@@ -15,8 +15,9 @@ def url(kind: str, path: str | None, hash_: str, ci: str, lines: tuple[int, int]
 def _page(kind: str, path: str, hash_: str, ci: str, lines: tuple[int, int] | None) -> str:
     match kind:
         case "doc" | "instruction" if ci and path:
-            # /doc needs a check-in: with the file's own hash it is a 404.
-            return f"/doc/{quote(ci, safe='')}/{quote(path)}"
+            # /doc needs a check-in: with the file's own hash it is a 404. Fossil 2.28 decodes a path twice, so that
+            # a name with % is found as a parameter only.
+            return f"/doc?name={quote(f'{ci}/{path}', safe='')}" if "%" in path else f"/doc/{quote(ci, safe='')}/{quote(path)}"
         case "wiki":
             return f"/wiki?name={quote(path, safe='')}"
         case "technote":

@@ -7,14 +7,16 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import VECSEARCH
+from serve import free_port
 
-from vecsearch.doctor import Finding, Setup, as_text, examine, exit_code
+from vecsearch.doctor import Finding, Setup, as_text, examine, exit_code, running
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +106,24 @@ FAULTS = [
                                     " 'cmd', '/opt/gone/python -I -m vecsearch hook run')) WHERE name='hooks'"), "broken", "hook", "/opt/gone/python, which is gone", "vecsearch hook install"),
     ("backoffice disabled", sql("INSERT OR REPLACE INTO config(name, value, mtime) VALUES('backoffice-disable', '1', 0)"), "warning", "hook", "no after-receive hook ever runs",
      "vecsearch watch"),
+    ("two states", sql("INSERT INTO fx_vec_state SELECT * FROM fx_vec_state"), "broken", "consistent", "2 rows in place of one", "vecsearch rebuild"),
+    ("no state", sql("DELETE FROM fx_vec_state"), "broken", "index", "first index run has not finished", "vecsearch index"),
+    ("branches forgotten", sql("DELETE FROM fx_vec_tip"), "broken", "consistent", "no branch has a check-in", "vecsearch rebuild"),
+    ("an artifact left out", sql(*(f"DELETE FROM {table} WHERE {key} IN (SELECT chunk_id FROM fx_vec_detail WHERE source_id=1)" for table, key in (
+        ("fx_vec_embedding", "chunk_id"), ("fx_vec_fts_docsize", "id"), ("fx_vec_chunk", "id"), ("fx_vec_detail", "chunk_id"))), "DELETE FROM fx_vec_source WHERE id=1"),
+     "broken", "complete", "1 artifacts are not in the index", "vecsearch rebuild"),
+    ("table lost", sql("DROP TABLE fx_vec_detail"), "broken", "index", "tables are missing: fx_vec_detail", "vecsearch rebuild"),
+    ("full-text tables damaged", sql("DELETE FROM fx_vec_fts_data"), "broken", "damaged", "cannot be read", "vecsearch rebuild"),
+    ("catalog lost", sql("DELETE FROM unversioned WHERE name='vec/index.json'"), "broken", "published", "get no index", "vecsearch rebuild"),
+    ("catalog damaged", sql("UPDATE unversioned SET content=x'00' WHERE name='vec/index.json'"), "broken", "published", "vec/index.json: ", "vecsearch index"),
+    ("blobs lost", sql("DELETE FROM unversioned WHERE name LIKE 'vec/%.bin'"), "broken", "published", "are gone or of another moment", "vecsearch rebuild"),
+    ("a blob damaged", sql("UPDATE unversioned SET content=x'00' WHERE name=(SELECT min(name) FROM unversioned WHERE name LIKE 'vec/%.bin')"),
+     "broken", "published", "1 unversioned files are damaged", "fossil uv rm vec/"),
+    ("robots are asked", sql("INSERT INTO config(name, value, mtime) VALUES('robot-restrict', 'timeline,ext/*', 0)"), "warning", "robots", "a question in place of hits",
+     "take ext out"),
 ]
+#: Checks that look at what is named with --extroot.
+SERVED = ("extroot", "launcher", "public", "user", "key", "robots")
 
 
 @pytest.mark.parametrize(("plant", "severity", "check", "says", "fix"), [fault[1:] for fault in FAULTS], ids=[fault[0] for fault in FAULTS])
@@ -113,7 +132,7 @@ def test_each_planted_fault_is_found_with_its_fix(setup, plant, severity, check,
     user = "nobody" if check == "user" and os.getuid() == 0 else None
     if check == "user" and user is None:
         pytest.skip("only root can try what another user may do")
-    served = check in ("extroot", "launcher", "public", "user", "key")
+    served = check in SERVED
     findings = examine(Setup(setup.repository, setup.extroot if served else None, user=user))
     assert any((f.severity, f.check) == (severity, check) and says in f.says and fix in f.fix for f in findings), as_text(findings)
     assert exit_code(findings) in ((1,) if severity == "broken" else (3, 1))
@@ -132,9 +151,54 @@ def test_a_relative_extension_root_is_named_absolutely(setup):
 
 def test_a_jail_without_python_is_told(setup):
     findings = examine(Setup(setup.repository, setup.extroot, jail=setup.repository.parent))
-    assert [f.check for f in findings] == ["jail"] and "is not in the jail" in findings[0].says and "--nojail" in findings[0].fix
+    assert [f.check for f in findings] == ["jail", "hook"] and "no shell" in findings[1].says and "is not in the jail" in findings[0].says and "--nojail" in findings[0].fix
     findings = examine(Setup(setup.repository, setup.extroot, jail=setup.extroot))
     assert "is outside of the jail" in findings[0].says
+
+
+@pytest.fixture
+def server(setup):
+    """Start `fossil server` as an administrator would; stopped at the end."""
+    started = []
+
+    def start(*options: str, cwd: Path | None = None) -> None:
+        command = ["fossil", "server", "--localhost", "--port", str(free_port()), *options]
+        started.append(subprocess.Popen([*command, str(setup.repository)], cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        while not list(running.servers(setup.repository)):
+            time.sleep(0.02)
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_a_server_at_work_is_asked_how_it_was_started(setup, server):
+    server("--nojail", "--extroot", str(setup.extroot))
+    assert examine(setup) == []
+    for options, says in [((), "has no --extroot"), (("--extroot", "ext"), "a relative path"), (("--extroot=/usr",), "another extension root, /usr")]:
+        server("--nojail", *options)
+        assert any(f.check == "server" and says in f.says and f"--extroot {setup.extroot}" in f.fix for f in examine(setup)), says
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root is locked into a jail")
+def test_a_jail_is_seen_without_being_named(setup, server):
+    server("--extroot", "/ext")
+    [jail, hook] = examine(setup)
+    assert (jail.severity, jail.check) == ("broken", "jail") and str(setup.repository.parent) in jail.says and "--nojail" in jail.fix and hook.check == "hook"
+    assert [f.check for f in examine(Setup(setup.repository))] == ["hook"]  # of the page nothing was asked
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can try what another user may do")
+def test_the_servers_user_must_be_able_to_write(setup):
+    findings = examine(Setup(setup.repository, user="nobody"))
+    assert [(f.check, "user nobody" in f.says, "chown nobody" in f.fix) for f in findings] == [("writable", True, True)] * 2
+
+
+def test_a_mount_that_starts_nothing_is_told(setup, monkeypatch):
+    real = os.statvfs(setup.extroot)
+    monkeypatch.setattr(os, "statvfs", lambda path: os.statvfs_result((*real[:8], os.ST_NOEXEC, real[9])))
+    assert any(f.check == "extroot" and "noexec" in f.says for f in examine(setup))
 
 
 def test_a_held_lock_is_a_warning(setup):

@@ -11,7 +11,7 @@ import fcntl
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 #: Not $TMPDIR: the hook, the watcher and an administrator's shell must mean the same folder.
@@ -51,12 +51,22 @@ def _lock(file: int, waiting: Callable[[], None] | None) -> bool:
 
 def _open(repository: Path, purpose: str) -> int | None:
     """None where there is no folder that is surely ours: then nothing is locked."""
+    if not folder_is_ours():
+        return None
     try:
-        os.makedirs(FOLDER, 0o700, exist_ok=True)
-        found = os.lstat(FOLDER)
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-            return None
         facts = os.stat(repository)
         return os.open(f"{FOLDER}/{purpose}-{facts.st_dev}-{facts.st_ino}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError:
         return None
+
+
+def folder_is_ours() -> bool:
+    """Whether there is, or can be made, the folder of the locks. Anyone may write to /tmp: one of that name
+    may have been made by another."""
+    try:
+        with suppress(FileExistsError):
+            os.mkdir(FOLDER, 0o700)
+        found = os.lstat(FOLDER)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()

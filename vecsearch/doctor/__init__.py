@@ -2,6 +2,7 @@
 
     finding      what a check yields
     system       programs, versions, disk, lock
+    running      Fossil servers at work on this machine: how they were started, so whether in a jail
     served       extension root, launcher, the server's user, a chroot jail
     content      the index itself: format, completeness, vectors, full-text rows, freshness
     provider     the embedding provider, its key, its model
@@ -15,25 +16,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
-from . import content, fresh, provider, published, served, system
+from . import content, fresh, provider, published, running, served, system
 from .finding import Finding, Setup
 
 __all__ = ["Finding", "Setup", "as_json", "as_text", "examine", "exit_code"]
 
 #: Where this group finds something, what comes after it would only repeat it.
 _FIRST = (system.repository_opens,)
-_THEN = (system.writable, system.locked, system.disk, system.versions, content.check, provider.check, published.check, fresh.check)
+_THEN = (system.writable, system.locked, system.locks, system.disk, system.versions, content.check, provider.check, published.check, fresh.check)
 
 
 def examine(setup: Setup) -> list[Finding]:
     """Every finding, the worst first."""
+    setup = replace(setup, jail=setup.jail or running.jail(setup.repository))
     findings = [finding for check in _FIRST for finding in check(setup)]
     if not findings:
         findings = [finding for check in _THEN for finding in check(setup)]
     if setup.extroot is not None:
-        findings += served.check(setup)
+        findings += [*running.check(setup), *served.check(setup)]
     return sorted(findings, key=lambda finding: finding.severity != "broken")
 
 

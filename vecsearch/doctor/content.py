@@ -11,8 +11,9 @@ import numpy as np
 
 from ..config import Settings
 from ..errors import NoIndexError, StoreError
+from ..fossil import corpus
 from ..fossil.repository import change_mark, open_readonly
-from ..store import schema
+from ..store import known, schema
 from ..store.reader import Reader, State
 from .finding import Finding, Setup, broken, warning
 
@@ -55,7 +56,8 @@ def check(setup: Setup) -> Iterator[Finding]:
             yield from _whole(db, reader, state)
             yield from _current(db, reader, settings)
         except sqlite3.DatabaseError as error:
-            yield broken("damaged", f"the index cannot be read: {error}", f"run: fossil test-integrity, then: {REBUILD.removeprefix('run: ')}")
+            yield broken("damaged", f"the index cannot be read: {error}",
+                         "run: vecsearch rebuild; if it fails too, restore the repository from a backup or a clone, then: vecsearch import")
 
 
 def _whole(db: sqlite3.Connection, reader: Reader, state: State) -> Iterator[Finding]:
@@ -64,12 +66,17 @@ def _whole(db: sqlite3.Connection, reader: Reader, state: State) -> Iterator[Fin
         if lacking:
             yield broken("index", f"tables are missing: {', '.join(lacking)}", REBUILD)
             return
+    if (states := db.execute("SELECT count(*) FROM fx_vec_state").fetchone()[0]) != 1:
+        yield broken("consistent", f"fx_vec_state has {states} rows in place of one", REBUILD)
+    if state.checkin and not reader.tips():
+        yield broken("consistent", "no branch has a check-in to link to", REBUILD)
     for what, query in ORPHANS:
         [count] = db.execute(query).fetchone()
         if count:
             yield broken("consistent", f"{count} {what}", REBUILD)
     yield from _vectors(db, state)
     if reader.has_lexical():
+        db.execute("SELECT rowid FROM fx_vec_fts WHERE fx_vec_fts MATCH 'a' LIMIT 1").fetchall()  # raises where it is damaged
         lacks, extra = db.execute(FTS_LACKS).fetchone()[0], db.execute(FTS_EXTRA).fetchone()[0]
         if lacks or extra:
             yield broken("keywords", f"{lacks} full-text rows are missing and {extra} belong to nothing", REBUILD)
@@ -98,8 +105,19 @@ def _current(db: sqlite3.Connection, reader: Reader, settings: Settings) -> Iter
                       "run: vecsearch index; to keep it so: vecsearch hook install, or vecsearch watch")
     elif not reader.mark("run"):
         yield warning("complete", "the last run could not read every artifact, or did not end", "run: vecsearch index, and see what it names")
+    else:
+        yield from _complete(db, settings)
     if settings["log"].startswith("/") and (fault := _log_fault(settings["log"])):
         yield warning("log", fault, "make the folder, or: vecsearch config log syslog")
+
+
+def _complete(db: sqlite3.Connection, settings: Settings) -> Iterator[Finding]:
+    """An index that says that it is current holds what a run from nothing would."""
+    wanted = {source.hash for source in corpus.all_sources(db, settings)}
+    held = known.sources(db).keys()
+    if wanted != held:
+        yield broken("complete", f"{len(wanted - held)} artifacts are not in the index, and {len(held - wanted)} in it are not to be found,"
+                                 " although it says that it is current", REBUILD)
 
 
 def _log_fault(name: str) -> str:

@@ -34,6 +34,8 @@ def _folder(setup: Setup) -> Iterator[Finding]:
         yield broken("extroot", f"{root} is a relative path, which Fossil does not serve", f"give --extroot {root.resolve()}")
     elif not root.is_dir():
         yield broken("extroot", f"{root} is no directory", f"mkdir {root} and run: vecsearch install --extroot {root}")
+    elif os.statvfs(root).f_flag & os.ST_NOEXEC:
+        yield broken("extroot", f"{root} is on a file system mounted noexec, so nothing in it can be started", "choose a folder elsewhere, or mount it without noexec")
 
 
 def _others(setup: Setup) -> Iterator[Finding]:

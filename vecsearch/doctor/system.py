@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
-from .. import fossil_program
-from ..errors import VecsearchError
+from .. import fossil_program, lock
+from ..errors import UsageError, VecsearchError
 from ..fossil.repository import open_readonly
+from ..install import default_user, identity
 from ..store import connection, schema
 from .finding import Finding, Setup, broken, warning
 
@@ -30,12 +33,24 @@ def repository_opens(setup: Setup) -> Iterator[Finding]:
 
 
 def writable(setup: Setup) -> Iterator[Finding]:
-    """SQLite makes its journal beside the file, so the folder counts too."""
-    path = setup.repository.resolve()
+    """SQLite makes its journal beside the file, so the folder counts too. Hooks index as the server's user."""
+    path, user = setup.repository.resolve(), setup.user or default_user(setup.repository)
     for place, what in ((path, "the repository"), (path.parent, "the repository's folder")):
         if not _may_write(place, os.W_OK | (os.X_OK if place == path.parent else 0)):
             yield broken("writable", f"{place}: {what} cannot be written by this user, so an index run fails",
                          f"run vecsearch as the owner of {path}, or: chown that user {place}")
+        elif not _user_may_write(place, user):
+            yield broken("writable", f"{place}: {what} cannot be written by user {user}, so pushes and the index runs of hooks fail",
+                         f"chown {user} {place}")
+
+
+def _user_may_write(place: Path, user: str | None) -> bool:
+    """True where it cannot be tried; the served checks tell then."""
+    try:
+        who = identity(user)
+    except UsageError:
+        return True
+    return not who or subprocess.run(["/bin/sh", "-c", '[ -w "$1" ]', "sh", str(place)], cwd="/", check=False, **who).returncode == 0
 
 
 def _may_write(place: os.PathLike, mode: int) -> bool:
@@ -58,6 +73,11 @@ def locked(setup: Setup) -> Iterator[Finding]:
                           f"find it with: fuser {setup.repository}; a rebuild or an index run ends by itself")
 
 
+def locks(setup: Setup) -> Iterator[Finding]:
+    if not lock.folder_is_ours():
+        yield warning("lock", f"{lock.FOLDER} is not a folder of this user's, so two index runs may do the same work at once", f"remove {lock.FOLDER}")
+
+
 def disk(setup: Setup) -> Iterator[Finding]:
     free = shutil.disk_usage(setup.repository.resolve().parent).free
     if free < LOW_BYTES:
@@ -70,7 +90,11 @@ def versions(setup: Setup) -> Iterator[Finding]:
     with closing(open_readonly(setup.repository)) as db:
         if not schema.has_fts5(db):
             yield warning("sqlite", "Python's SQLite has no FTS5, so searches do without keywords", "use a Python whose SQLite has FTS5")
-    found = fossil_program.version()
+    try:
+        found = fossil_program.version()
+    except VecsearchError as error:
+        yield warning("fossil", error, "install Fossil anew; hook and menu commands need it")
+        return
     if not found:
         yield warning("fossil", "the program fossil is not on the PATH", "install it, or add its folder to PATH, for hook and menu commands")
     elif found < fossil_program.OLDEST:

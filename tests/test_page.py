@@ -92,7 +92,7 @@ def test_code_is_shown_with_the_lines_that_matched(site, plain_browser):
     source = site.get("/raw?ci=trunk&filename=src/tern.py")[1].splitlines()
     assert lines and all(source[int(number) - 1].strip() == text.strip() for number, text in lines.items())
     assert "fsync" in " ".join(m.text for m in hit.find_elements(By.TAG_NAME, "mark"))
-    assert "src/tern.py:" in hit.find_element(By.TAG_NAME, "h3").text
+    assert "src/tern.py:" in hit.find_element(By.CSS_SELECTOR, ".vs-path").text
     assert "monospace" in hit.find_element(By.CSS_SELECTOR, "pre").value_of_css_property("font-family")
 
 
@@ -307,13 +307,14 @@ def test_several_hits_of_one_artifact_stand_under_its_best(tmp_path, extroot, fo
 
 
 def test_a_hit_says_each_thing_once_and_why_where_asked(site):
-    """Of code without a name the title is the place; the line below does not say it again."""
+    """Code is called by the name it defines. What has no title but its path does not say the path again."""
     _, page, _ = site.get("/ext/search?q=disk_free_bytes&kind=code&explain=1")
-    assert re.search(r"<h3><a [^>]*><bdi>src/disk.c</bdi>:1–\d+</a></h3>", page)
-    assert 'class="vs-path"><bdi>src/disk.c' not in page
-    assert "Ranks: keyword 1" in page.replace("forms 1, ", "") and "Steps: fused 0." in page
-    _, page, _ = site.get("/ext/search?q=disk_free_bytes&kind=code")
-    assert "Ranks:" not in page
+    assert re.search(r"<h3><a [^>]*><bdi>disk_free_bytes</bdi></a></h3>", page)
+    assert re.search(r'class="vs-path"><bdi>src/disk.c</bdi>:1–\d+<', page)
+    assert re.search(r"Ranks: .*keyword 1", page) and "Steps: fused 0." in page
+    _, page, _ = site.get("/ext/search?q=stolen+laptop&kind=media")
+    assert re.search(r"<h3><a [^>]*><bdi>media/talks/introduction.json</bdi></a></h3>", page)
+    assert "Ranks:" not in page and 'class="vs-path"><bdi>media' not in page
 
 
 def test_what_is_similar_is_asked_by_the_box_alone(site):

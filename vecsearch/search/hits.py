@@ -55,7 +55,7 @@ def hit(chunk: StoredChunk, rank: int, score: float, query: Query, addresses: Ad
     landing = fragment(chunk.kind, chunk.format, chunk.text, chunk.title, shown)
     return Hit(
         score=round(min(1.0, max(0.0, score)), 6), kind=chunk.kind, project=chunk.project, path=chunk.path, hash=chunk.hash, text=chunk.text,
-        rank=rank, title=chunk.title or chunk.path or chunk.hash[:16], url=addresses.of(chunk, ci, landing), lines=chunk.lines,
+        rank=rank, title=chunk.title or chunk.symbol or chunk.path or chunk.hash[:16], url=addresses.of(chunk, ci, landing), lines=chunk.lines,
         snippet=shown, user=chunk.user, mtime=chunk.mtime, seq=chunk.seq, ci=ci, **more)
 
 

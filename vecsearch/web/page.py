@@ -120,7 +120,7 @@ def _groups(hits: list[Hit]) -> list[list[Hit]]:
 
 def _title_of(db: sqlite3.Connection, asked: Asked) -> str:
     found = passage.find(Reader(db), *asked.like)
-    return found.title or found.path or found.hash[:16]
+    return found.title or found.symbol or found.path or found.hash[:16]
 
 
 def _asset(db: sqlite3.Connection, hit: Hit) -> media.Asset | None:

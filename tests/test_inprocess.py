@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import doctest
 import json
+import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -51,6 +53,22 @@ def test_threads_get_what_one_gets(demo_indexed):
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(lambda query: [hit_json(hit) for hit in semantic_search(demo_indexed, query)], QUERIES * 4))
     assert together == alone * 4
+
+
+@pytest.mark.parametrize("index", ["whole", "behind", "old"])
+def test_a_search_leaves_the_locks_of_other_threads_alone(indexed, index):
+    """A process that closes any descriptor of a file loses all its locks on it: then somebody writes below a reader."""
+    with closing(sqlite3.connect(indexed)) as db:
+        db.execute({"whole": "SELECT 1", "behind": "INSERT INTO fx_vec_touched SELECT min(id) FROM fx_vec_chunk", "old": "DROP TABLE fx_vec_matrix"}[index])
+        db.commit()
+    code = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None); db.execute('BEGIN EXCLUSIVE')"
+    with closing(sqlite3.connect(indexed, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM blob").fetchone()
+        for _ in range(2):
+            assert semantic_search(indexed, "restore one file")
+        writer = subprocess.run([sys.executable, "-c", code, str(indexed)], capture_output=True, text=True)
+        assert "database is locked" in writer.stderr
 
 
 def test_states_are_told_and_misuse_is_refused(demo_original, demo_indexed, tmp_path):

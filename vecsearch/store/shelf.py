@@ -153,10 +153,22 @@ def _file_stamp(db: sqlite3.Connection) -> tuple:
     path = next((file for _, name, file in db.execute("PRAGMA database_list") if name == "main"), "")
     if not path or os.path.exists(f"{path}-wal"):
         return ()
-    with open(path, "rb") as file:
-        header = file.read(100)
     found = os.stat(path)
-    return path, found.st_ino, found.st_mtime_ns, found.st_size, header[24:28]  # the file change counter
+    return path, found.st_ino, found.st_mtime_ns, found.st_size, _change_counter(path, found)
+
+
+#: Descriptors of repositories, which are never closed: to close one drops every lock that any thread of the process
+#: has on the file (SQLite, "How To Corrupt", section 2.2).
+_descriptors: dict[tuple[int, int], int] = {}
+
+
+def _change_counter(path: str, found: os.stat_result) -> bytes:
+    """The bytes of SQLite's header that differ after each write."""
+    with _lock:
+        file = (found.st_dev, found.st_ino)
+        if file not in _descriptors:
+            _descriptors[file] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return os.pread(_descriptors[file], 4, 24)
 
 
 def _packed(db: sqlite3.Connection, model: str, dim: int) -> _All:

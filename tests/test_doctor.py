@@ -16,7 +16,9 @@ import pytest
 from conftest import VECSEARCH
 from serve import free_port
 
+from vecsearch import embed
 from vecsearch.doctor import Finding, Setup, as_text, examine, exit_code, running
+from vecsearch.index import index
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +115,8 @@ FAULTS = [
         ("fx_vec_embedding", "chunk_id"), ("fx_vec_fts_docsize", "id"), ("fx_vec_chunk", "id"), ("fx_vec_detail", "chunk_id"))), "DELETE FROM fx_vec_source WHERE id=1"),
      "broken", "complete", "1 artifacts are not in the index", "vecsearch rebuild"),
     ("table lost", sql("DROP TABLE fx_vec_detail"), "broken", "index", "tables are missing: fx_vec_detail", "vecsearch rebuild"),
+    ("artifacts lost", sql("DROP TABLE fx_vec_source"), "broken", "index", "tables are missing: fx_vec_source", "vecsearch rebuild"),
+    ("full-text table lost", sql("DROP TABLE fx_vec_fts_config"), "broken", "damaged", "cannot be read", "vecsearch rebuild"),
     ("full-text tables damaged", sql("DELETE FROM fx_vec_fts_data"), "broken", "damaged", "cannot be read", "vecsearch rebuild"),
     ("catalog lost", sql("DELETE FROM unversioned WHERE name='vec/index.json'"), "broken", "published", "get no index", "vecsearch rebuild"),
     ("catalog damaged", sql("UPDATE unversioned SET content=x'00' WHERE name='vec/index.json'"), "broken", "published", "vec/index.json: ", "vecsearch index"),
@@ -136,6 +140,14 @@ def test_each_planted_fault_is_found_with_its_fix(setup, plant, severity, check,
     findings = examine(Setup(setup.repository, setup.extroot if served else None, user=user))
     assert any((f.severity, f.check) == (severity, check) and says in f.says and fix in f.fix for f in findings), as_text(findings)
     assert exit_code(findings) in ((1,) if severity == "broken" else (3, 1))
+
+
+@pytest.mark.parametrize("plant", [fault[1] for fault in FAULTS if fault[5] == "vecsearch rebuild" and fault[3] != "model"],
+                         ids=[fault[0] for fault in FAULTS if fault[5] == "vecsearch rebuild" and fault[3] != "model"])
+def test_a_rebuild_mends_what_it_is_said_to_mend(setup, plant):
+    plant(setup)
+    index(setup.repository, embed.get, rebuild=True)
+    assert examine(Setup(setup.repository)) == []
 
 
 def test_a_healthy_setup_is_silent(setup, vecsearch):

@@ -13,27 +13,13 @@ from ..config import Settings
 from ..errors import NoIndexError, StoreError
 from ..fossil import corpus
 from ..fossil.repository import change_mark, open_readonly
-from ..store import known, schema
+from ..store import known, rows, schema
 from ..store.reader import Reader, State
 from .finding import Finding, Setup, broken, warning
 
 #: float32 arithmetic leaves a unit vector this near to 1.
 NORM_TOLERANCE = 1e-3
 REBUILD = "run: vecsearch rebuild"
-#: Rows that belong together and do not: (what, query that counts them).
-ORPHANS = [
-    ("chunks without a vector of the index's model", "SELECT count(*) FROM fx_vec_chunk c LEFT JOIN fx_vec_embedding e"
-     " ON e.chunk_id=c.id AND e.model=(SELECT model FROM fx_vec_state) WHERE e.chunk_id IS NULL"),
-    ("vectors without a chunk", "SELECT count(*) FROM fx_vec_embedding WHERE chunk_id NOT IN (SELECT id FROM fx_vec_chunk)"),
-    ("chunks without details", "SELECT count(*) FROM fx_vec_chunk WHERE id NOT IN (SELECT chunk_id FROM fx_vec_detail)"),
-    ("details without a chunk", "SELECT count(*) FROM fx_vec_detail WHERE chunk_id NOT IN (SELECT id FROM fx_vec_chunk)"),
-    ("details without an artifact", "SELECT count(*) FROM fx_vec_detail WHERE source_id NOT IN (SELECT id FROM fx_vec_source)"),
-]
-#: Every chunk has a full-text row, and so has every artifact without chunks, under minus its id.
-FTS_LACKS = """SELECT count(*) FROM (SELECT id FROM fx_vec_chunk UNION ALL SELECT -id FROM fx_vec_source
-  WHERE id NOT IN (SELECT source_id FROM fx_vec_detail)) WHERE id NOT IN (SELECT id FROM fx_vec_fts_docsize)"""
-FTS_EXTRA = """SELECT count(*) FROM fx_vec_fts_docsize WHERE id NOT IN (SELECT id FROM fx_vec_chunk UNION ALL
-  SELECT -id FROM fx_vec_source)"""
 
 
 def check(setup: Setup) -> Iterator[Finding]:
@@ -57,7 +43,7 @@ def check(setup: Setup) -> Iterator[Finding]:
             yield from _current(db, reader, settings)
         except sqlite3.DatabaseError as error:
             yield broken("damaged", f"the index cannot be read: {error}",
-                         "run: vecsearch rebuild; if it fails too, restore the repository from a backup or a clone, then: vecsearch import")
+                         f"{REBUILD}; if that fails too, the file is damaged: fossil test-integrity")
 
 
 def _whole(db: sqlite3.Connection, reader: Reader, state: State) -> Iterator[Finding]:
@@ -70,16 +56,12 @@ def _whole(db: sqlite3.Connection, reader: Reader, state: State) -> Iterator[Fin
         yield broken("consistent", f"fx_vec_state has {states} rows in place of one", REBUILD)
     if state.checkin and not reader.tips():
         yield broken("consistent", "no branch has a check-in to link to", REBUILD)
-    for what, query in ORPHANS:
-        [count] = db.execute(query).fetchone()
-        if count:
-            yield broken("consistent", f"{count} {what}", REBUILD)
+    for stray in rows.strays(db):
+        yield broken("consistent", stray, REBUILD)
     yield from _vectors(db, state)
     if reader.has_lexical():
-        db.execute("SELECT rowid FROM fx_vec_fts WHERE fx_vec_fts MATCH 'a' LIMIT 1").fetchall()  # raises where it is damaged
-        lacks, extra = db.execute(FTS_LACKS).fetchone()[0], db.execute(FTS_EXTRA).fetchone()[0]
-        if lacks or extra:
-            yield broken("keywords", f"{lacks} full-text rows are missing and {extra} belong to nothing", REBUILD)
+        if fault := rows.lexical_fault(db):
+            yield broken("keywords", fault, REBUILD)
     elif schema.has_fts5(db):
         yield broken("keywords", "there is no full-text index, so searches do without keywords", REBUILD)
 

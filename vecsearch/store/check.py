@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 
 from ..errors import NoIndexError, StoreError
-from . import schema
+from . import rows, schema
 from .schema import CONTRACT, DERIVED, OTHERS, drop, drop_one, table_names
 
 
@@ -117,9 +117,7 @@ def mend(db: sqlite3.Connection) -> None:
     if wrong.keys() & CONTRACT.keys() and not is_ours(db):
         raise _fault(db, wrong)
     another = "fx_vec_mark" in table_names(db) and "fx_vec_mark" not in wrong and _version(db) != str(schema.SCHEMA_VERSION)
-    if another or wrong.keys() & CONTRACT.keys():
-        drop(db)
-    elif wrong.keys() & LINKED:
-        drop(db, keep=("fx_vec_config", "fx_vec_peer", "fx_vec_library"))
+    if another or wrong.keys() & (CONTRACT.keys() | LINKED) or (is_ours(db) and not rows.are_sound(db)):
+        drop(db, keep={"fx_vec_config", "fx_vec_peer", "fx_vec_library"} - wrong.keys())
     for name in faults(db):
         drop_one(db, name)

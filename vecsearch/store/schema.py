@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection
+from contextlib import closing
 
 from . import triggers
 
@@ -169,4 +170,22 @@ def drop_one(db: sqlite3.Connection, name: str) -> None:
     """Whatever has the name, table or view."""
     kind = db.execute("SELECT type FROM sqlite_schema WHERE name=? AND type IN ('table', 'view')", (name,)).fetchone()
     if kind:
-        db.execute(f'DROP {kind[0]} "{name}"')
+        try:
+            db.execute(f'DROP {kind[0]} "{name}"')
+        except sqlite3.DatabaseError:
+            if name != "fx_vec_fts":
+                raise
+            _empty_shadows(db)
+            db.execute("DROP TABLE fx_vec_fts")
+
+
+def _empty_shadows(db: sqlite3.Connection) -> None:
+    """SQLite drops a full-text table only if it can open it: damaged shadow tables are made as those of an
+    empty one are."""
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        fresh.execute(FTS)
+        for name, ddl in fresh.execute("SELECT name, sql FROM sqlite_schema WHERE name LIKE 'fx!_vec!_fts!_%' ESCAPE '!'").fetchall():
+            db.execute(f'DROP TABLE IF EXISTS "{name}"')
+            db.execute(ddl)
+            for row in fresh.execute(f'SELECT * FROM "{name}"'):
+                db.execute(f'INSERT INTO "{name}" VALUES({",".join("?" * len(row))})', row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -62,3 +63,21 @@ def test_a_newer_format_is_refused_by_every_command_and_not_touched(indexed, vec
         done = vecsearch(command[0], "-R", indexed, *command[1:])
         assert done.returncode == 1 and "the index has format 999" in done.stderr and "install a newer vecsearch" in done.stderr, command
     assert rows(indexed, "SELECT count(*), sum(id) FROM fx_vec_chunk") == before
+
+
+def test_peers_and_libraries_are_named_after_a_rebuild_over_another_format(indexed, vecsearch, tmp_path):
+    """Their content is not in this repository; that they were there is kept and said."""
+    peer, library = tmp_path / "peer.fossil", tmp_path / "lib"
+    shutil.copy(indexed, peer)
+    library.mkdir()
+    (library / "lib.py").write_text('def f(x):\n    """What it does with x."""\n')
+    vecsearch("peer", "add", "-R", indexed, "other", peer, check=True)
+    vecsearch("import-api", "-R", indexed, "lib", library, "--url-template", "https://example.com/{name}", check=True)
+    assert vecsearch("rebuild", "-R", indexed, check=True).stderr == ""
+    with closing(sqlite3.connect(indexed)) as db:
+        db.execute("UPDATE fx_vec_mark SET value='0' WHERE name='schema'")
+        db.commit()
+    done = vecsearch("rebuild", "-R", indexed, check=True)
+    assert "peer other; run: vecsearch peer update" in done.stderr and "library lib; take it in again" in done.stderr
+    vecsearch("peer", "update", "-R", indexed, check=True)
+    assert rows(indexed, "SELECT count(*) > 10 FROM fx_vec_chunk WHERE project='other'") == [(1,)]

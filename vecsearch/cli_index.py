@@ -35,7 +35,12 @@ def index(repository: Path | None, folder: Path | None, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def rebuild(repository: Path | None, as_json: bool) -> None:
     """Embed everything anew, after a change of model; until the end the old index answers."""
-    _index(locate(repository), rebuild=True, as_json=as_json)
+    from . import runs
+
+    path = locate(repository)
+    _index(path, rebuild=True, as_json=as_json)
+    for line in runs.to_take_in_again(path):
+        click.echo(f"vecsearch: {line}", err=True)
 
 
 def _index(path: Path, rebuild: bool, as_json: bool) -> None:

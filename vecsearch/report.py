@@ -28,6 +28,8 @@ class Report:
         """For a person, one fact a line."""
         if self.unchanged:
             return "nothing to do: the index is current"
+        if not (self.artifacts or self.moved or self.removed or self.failed):
+            return "no artifact has changed; settings and marks are current again"
         lines = [f"indexed {self.artifacts} artifacts as {self.chunks} chunks ({self.embedded} embedded by {self.model})"]
         lines += [f"moved {self.moved}, removed {self.removed}"] if self.moved or self.removed else []
         lines += [f"  {count:5} {reason}" for reason, count in sorted(self.skipped.items())]

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
-from . import embed, lock
+from . import embed, lock, peers
 from .errors import UsageError, VecsearchError
 from .folder import repositories
+from .fossil.repository import open_readonly
 from .index import Progress, Report, index
 from .log import Log
+from .store.reader import Reader
 
 
 def run(path: Path, *, rebuild: bool, progress: Progress, waiting: Callable[[], None]) -> Report:
@@ -26,6 +29,16 @@ def run(path: Path, *, rebuild: bool, progress: Progress, waiting: Callable[[], 
         raise
     Log.of(path).run(verb, time.monotonic() - started, _facts(report))
     return report
+
+
+def to_take_in_again(path: Path) -> list[str]:
+    """A rebuild over tables of another format, or damaged ones, keeps of peers and libraries that they were
+    there: what they hold is not in this repository."""
+    with closing(open_readonly(path)) as db:
+        reader = Reader(db)
+        libraries = [name for name in reader.library_templates() if not reader.library(name)]
+    said = [f"nothing is here of the peer {peer.name}; run: vecsearch peer update" for peer, artifacts in peers.listing(path) if not artifacts]
+    return said + [f"nothing is here of the library {name}; take it in again: vecsearch import-api" for name in libraries]
 
 
 def _facts(report: Report) -> dict[str, object]:

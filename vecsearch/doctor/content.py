@@ -13,7 +13,7 @@ from ..config import Settings
 from ..errors import NoIndexError, StoreError
 from ..fossil import corpus
 from ..fossil.repository import change_mark, open_readonly
-from ..store import known, rows, schema
+from ..store import known, packed, rows, schema
 from ..store.reader import Reader, State
 from .finding import Finding, Setup, broken, warning
 
@@ -48,7 +48,7 @@ def check(setup: Setup) -> Iterator[Finding]:
 
 def _whole(db: sqlite3.Connection, reader: Reader, state: State) -> Iterator[Finding]:
     if not schema.DERIVED.keys() <= reader.tables:
-        lacking = sorted(schema.DERIVED.keys() - reader.tables - {"fx_vec_config"})
+        lacking = sorted(schema.DERIVED.keys() - reader.tables - schema.PACKED - {"fx_vec_config"})
         if lacking:
             yield broken("index", f"tables are missing: {', '.join(lacking)}", REBUILD)
             return
@@ -59,6 +59,7 @@ def _whole(db: sqlite3.Connection, reader: Reader, state: State) -> Iterator[Fin
     for stray in rows.strays(db):
         yield broken("consistent", stray, REBUILD)
     yield from _vectors(db, state)
+    yield from _packed(db)
     if reader.has_lexical():
         if fault := rows.lexical_fault(db):
             yield broken("keywords", fault, REBUILD)
@@ -70,7 +71,7 @@ def _vectors(db: sqlite3.Connection, state: State) -> Iterator[Finding]:
     """Read one by one: a repository may hold a million."""
     wrong_size = not_unit = 0
     for (blob,) in db.execute("SELECT v FROM fx_vec_embedding WHERE model=?", (state.model,)):
-        if len(blob) != 4 * state.dim:
+        if not isinstance(blob, bytes) or len(blob) != 4 * state.dim:
             wrong_size += 1
             continue
         vector = np.frombuffer(blob, "<f4")
@@ -79,6 +80,16 @@ def _vectors(db: sqlite3.Connection, state: State) -> Iterator[Finding]:
         yield broken("vectors", f"{wrong_size} vectors are not of {state.dim} numbers", REBUILD)
     if not_unit:
         yield broken("vectors", f"{not_unit} vectors are not of unit length, so scores are wrong", "run: vecsearch normalize, or: vecsearch rebuild")
+
+
+def _packed(db: sqlite3.Connection) -> Iterator[Finding]:
+    """The blocks that searches read instead of the rows."""
+    if not packed.in_step(db):
+        yield warning("packed", "the vectors in blocks are behind on the rows, so searches are slower", "run: vecsearch index")
+        return
+    held = sorted(int(i) for block in packed.blocks(db) for i in block.facts["id"] if i > 0)
+    if held != [i for (i,) in db.execute("SELECT id FROM fx_vec_chunk ORDER BY id")]:
+        yield broken("packed", "the vectors in blocks are not those of the chunks", REBUILD)
 
 
 def _current(db: sqlite3.Connection, reader: Reader, settings: Settings) -> Iterator[Finding]:

@@ -13,13 +13,6 @@ LEXICAL_VERSION = 4
 #: The columns of fx_vec_fts, in the order of `row`.
 COLUMNS = ("title", "path", "symbol", "body", "parts", "named")
 
-#: Every chunk has a row, and so has every artifact without chunks, under minus its id. How many lack one,
-#: and how many rows belong to nothing.
-LACKS = """SELECT count(*) FROM (SELECT id FROM fx_vec_chunk UNION ALL SELECT -id FROM fx_vec_source
-  WHERE id NOT IN (SELECT source_id FROM fx_vec_detail)) WHERE id NOT IN (SELECT id FROM fx_vec_fts_docsize)"""
-EXTRA = """SELECT count(*) FROM fx_vec_fts_docsize WHERE id NOT IN (SELECT id FROM fx_vec_chunk UNION ALL
-  SELECT -id FROM fx_vec_source)"""
-
 
 def row(title: str, path: str | None, symbol: str, format: str, text: str) -> tuple[str, ...]:
     """One value for each of COLUMNS.

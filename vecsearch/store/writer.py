@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Chunk, Document
-from . import contracts, lexical, packed, schema
+from . import contracts, lexical, packed, rows, schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ class Writer:
             return
         try:
             self.db.execute("INSERT INTO fx_vec_fts(fx_vec_fts) VALUES('integrity-check')")
-            whole = not any(self.db.execute(sql).fetchone()[0] for sql in (lexical.LACKS, lexical.EXTRA))
+            whole = not rows.lexical_fault(self.db)
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_CORRUPT_VTAB:
                 raise

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Chunk, Document
-from . import contracts, lexical, packed, rows, schema
+from . import contracts, lexical, packed, schema
+from .rows import lexical_fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,7 @@ class Writer:
             return
         try:
             self.db.execute("INSERT INTO fx_vec_fts(fx_vec_fts) VALUES('integrity-check')")
-            whole = not rows.lexical_fault(self.db)
+            whole = not lexical_fault(self.db)
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_CORRUPT_VTAB:
                 raise

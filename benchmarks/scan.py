@@ -18,7 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -39,9 +39,14 @@ Row = tuple[str, float, float | None, str]
 
 def measure(peers: str = sys.executable, scale: int = 1) -> list[Row]:
     """(bar, ratio, limit, note) of each bar; a bar without a limit is for information."""
+    return list(_bars(peers, scale))
+
+
+def _bars(peers: str, scale: int) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
-        rows = _against_peers(Path(folder), peers, scale)
-        return rows + _growth(Path(folder), scale)
+        yield from _against_peers(Path(folder), peers, scale)
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _growth(Path(folder), scale)
 
 
 def _against_peers(folder: Path, peers: str, scale: int) -> list[Row]:
@@ -130,7 +135,8 @@ def main() -> None:
     parser.add_argument("--small", action="store_true")
     args = parser.parse_args()
     print(f"SQLite {sqlite3.sqlite_version}")
-    print(table(measure(args.peers, 10 if args.small else 1)))
+    for row in _bars(args.peers, 10 if args.small else 1):
+        print(table([row]), flush=True)
 
 
 if __name__ == "__main__":

@@ -40,9 +40,9 @@ def make(path: str, count: int, dim: int) -> None:
         schema.create(db)
     for start, rows in some(count, dim):
         db.execute("BEGIN")
-        for i, row in enumerate(rows, start + 1):
-            db.execute("INSERT INTO fx_vec_chunk VALUES(?,?,'code','p',0,'t','')", (i, f"{i * 2654435761 % (1 << 32):08x}{i:056x}"))
-            db.execute("INSERT INTO fx_vec_embedding VALUES(?,?,?,?)", (i, MODEL, dim, row.tobytes()))
+        ids = range(start + 1, start + 1 + len(rows))
+        db.executemany("INSERT INTO fx_vec_chunk VALUES(?,?,'code','p',0,'t','')", ((i, f"{i * 2654435761 % (1 << 32):08x}{i:056x}") for i in ids))
+        db.executemany("INSERT INTO fx_vec_embedding VALUES(?,?,?,?)", ((i, MODEL, dim, row.tobytes()) for i, row in zip(ids, rows)))
         db.execute("COMMIT")
     with connection.transaction(db):
         db.execute("INSERT INTO fx_vec_state VALUES(?,?,'')", (MODEL, dim))

@@ -107,7 +107,7 @@ def settle(db: sqlite3.Connection) -> None:
     if not stamp(db, model, dim, tables):
         _begin_anew(db)
     else:
-        _vacate(db, [i for (i,) in db.execute("SELECT chunk_id FROM fx_vec_touched")])
+        _vacate(db)
     _dissolve_sparse(db)
     _pack(db, model, dim)
     db.execute("INSERT OR REPLACE INTO fx_vec_mark VALUES('packed', ?)", (_prefix(model, dim) + os.urandom(8).hex(),))
@@ -136,12 +136,12 @@ def _begin_anew(db: sqlite3.Connection) -> None:
     db.execute("INSERT INTO fx_vec_touched SELECT id FROM fx_vec_chunk UNION SELECT -id FROM fx_vec_source")
 
 
-def _vacate(db: sqlite3.Connection, ids: list[int]) -> None:
-    """Free the places of these rows and overwrite their vectors. Ids grow with time, so a block whose
+def _vacate(db: sqlite3.Connection) -> None:
+    """Free the places of touched rows and overwrite their vectors. Ids grow with time, so a block whose
     range holds none of them need not be read."""
-    wanted = np.array(sorted(ids), np.int64)
     for number, dim, low, high in db.execute("SELECT number, dim, low, high FROM fx_vec_block").fetchall():
-        if np.searchsorted(wanted, low) == np.searchsorted(wanted, high, "right"):
+        wanted = [i for (i,) in db.execute("SELECT chunk_id FROM fx_vec_touched WHERE chunk_id BETWEEN ? AND ?", (low, high))]
+        if not wanted:
             continue
         held = _facts(db, number)
         gone = np.flatnonzero(np.isin(held["id"], wanted) & (held["id"] != 0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -68,8 +69,12 @@ def key_for_all(setup: Setup) -> None:
     configured(provider_key_file=str(key))(setup)
 
 
-def first_line(new: str) -> Callable[[str], str]:
-    return lambda text: new + "\n" + text.split("\n", 1)[1]
+def interpreter(new: str) -> Callable[[str], str]:
+    return lambda text: re.sub("(?m)^python=.*$", f"python={new}", text)
+
+
+def by_version_0_1(first: str) -> Callable[[str], str]:
+    return lambda _: f"{first}\nfrom vecsearch.cgi import main\nmain()\n"
 
 
 #: (what is planted, how, severity, check, a part of what is said, a part of the fix)
@@ -77,9 +82,11 @@ FAULTS = [
     ("no extension root", lambda s: shutil.rmtree(s.extroot), "broken", "extroot", "is no directory", "mkdir"),
     ("no launcher", lambda s: (s.extroot / "search").unlink(), "broken", "launcher", "/ext/search is a 404", "vecsearch install"),
     ("not executable", lambda s: (s.extroot / "search").chmod(0o644), "broken", "launcher", "not executable", "chmod 755"),
-    ("env in place of a path", launcher(first_line("#!/usr/bin/env python3")), "broken", "launcher", "gives it no PATH", "vecsearch install"),
-    ("interpreter gone", launcher(first_line("#!/opt/gone/python -I")), "broken", "launcher", "/opt/gone/python", "vecsearch install"),
-    ("library gone", launcher(lambda t: t.replace("sys.path[:0] = PATHS", "sys.path[:] = [p for p in sys.path if 'site-packages' not in p]")),
+    ("env in place of a path", launcher(interpreter("python3")), "broken", "launcher", "gives it no PATH", "vecsearch install"),
+    ("interpreter gone", launcher(interpreter("/opt/gone/python")), "broken", "launcher", "/opt/gone/python", "vecsearch install"),
+    ("env in an old launcher", launcher(by_version_0_1("#!/usr/bin/env python3")), "broken", "launcher", "gives it no PATH", "vecsearch install"),
+    ("interpreter of an old launcher gone", launcher(by_version_0_1("#!/opt/gone/python -I")), "broken", "launcher", "/opt/gone/python", "vecsearch install"),
+    ("library gone", launcher(lambda t: t.replace("from vecsearch.worker", "import site; site.main = lambda: None; from vecsearch.worker")),
      "broken", "launcher", "does not run with an empty environment", "vecsearch install"),
     ("another program's file", lambda s: (s.extroot / "search").write_text("#!/bin/sh\n"), "broken", "launcher", "not a launcher of vecsearch", "--name"),
     ("public file", lambda s: (s.extroot / "notes.txt").write_text("x"), "warning", "public", "served to everybody", "move it out"),

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import sqlite3
 import stat
 import subprocess
 import sys
+import sysconfig
 import urllib.parse
 from pathlib import Path
 
 import pytest
 from serve import FossilServer
 
+from vecsearch.install import interpreter_of
 from vecsearch.plain import plain
 
 QUERIES = [
@@ -59,7 +62,8 @@ def search(server: FossilServer, query: str, prefix: str = "", **args: object) -
 def test_install_leaves_one_file_that_starts_with_an_absolute_interpreter(extroot):
     assert [p.name for p in extroot.iterdir()] == ["search"]
     assert stat.S_IMODE((extroot / "search").stat().st_mode) == 0o755
-    assert (extroot / "search").read_text().startswith(f"#!{sys.executable} -I\n")
+    text = (extroot / "search").read_text()
+    assert text.startswith("#!/bin/sh\n") and interpreter_of(extroot / "search").samefile(sys.executable)
 
 
 def test_install_refuses_names_and_folders_that_fossil_would_not_serve(vecsearch, tmp_path, indexed):
@@ -181,22 +185,44 @@ def broken_launcher(extroot: Path, tmp_path: Path, old: str, new: str) -> Path:
     folder = tmp_path / "ext"
     folder.mkdir()
     text = (extroot / "search").read_text()
-    assert old in text
-    (folder / "search").write_text(text.replace(old, new))
+    assert re.search(old, text, re.MULTILINE)
+    (folder / "search").write_text(re.sub(old, lambda _: new, re.sub("(?m)^worker=.*$", "worker=", text), flags=re.MULTILINE))
     (folder / "search").chmod(0o755)
     return folder
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    ("from vecsearch.cgi import main", "from vecsearch.no_such_module import main"),
-    ("sys.path[:0] = PATHS", "sys.path[:] = [p for p in sys.path if 'site-packages' not in p]"),
-    ("from vecsearch.cgi import main", "import vecsearch.web; vecsearch.web.create_app = None; from vecsearch.cgi import main"),
-], ids=["broken package", "missing library", "fault at start"])
-def test_a_fault_before_the_header_is_a_500_with_a_sentence(indexed, extroot, tmp_path, old, new):
+IMPORT = "from vecsearch.worker.shim import main"
+PYTHON = "^python=.*$"
+
+
+@pytest.mark.parametrize(("old", "new", "says", "log"), [
+    (IMPORT, "from vecsearch.no_such_module import main", "failed before it could answer", "No module named"),
+    (IMPORT, f"import site; site.main = lambda: None; {IMPORT}", "failed before it could answer", "No module named"),
+    (IMPORT, "import site; site.main(); import vecsearch.web; vecsearch.web.create_app = None; " + IMPORT, "failed before it could answer", "TypeError"),
+    (IMPORT, "import os; os.kill(os.getpid(), 9)", "failed before it could answer", ""),
+    (PYTHON, "python=/opt/gone/bin/python3", "is gone or may not be run", "/opt/gone/bin/python3"),
+    (PYTHON, "python=/etc/passwd", "is gone or may not be run", "/etc/passwd"),
+    (PYTHON, "python=/bin/false", "failed before it could answer", ""),
+], ids=["broken package", "missing library", "fault at start", "killed at start", "interpreter gone", "interpreter no program", "interpreter broken"])
+def test_a_fault_before_the_header_is_a_500_with_a_sentence(indexed, extroot, tmp_path, old, new, says, log):
     with FossilServer(everything(indexed), broken_launcher(extroot, tmp_path, old, new)) as server:
         status, page, _ = server.get("/ext/search?q=restore")
-    assert status == 500 and ("cannot start" in page or "failed before it could answer" in page)
-    assert "Traceback" not in page
+        assert log in server.log() and "Traceback" not in server.log()
+    assert status == 500 and says in page and "vecsearch install" in page
+    assert "Traceback" not in page and "/opt/gone" not in page
+
+
+def test_an_interpreter_of_any_path_is_started(indexed, extroot, tmp_path):
+    odd = tmp_path / """it's "a" $HOME \\ path"""
+    odd.mkdir()
+    (odd / "python").symlink_to(sys.executable)
+    launcher = broken_launcher(extroot, tmp_path, PYTHON, f"python={shlex.quote(str(odd / 'python'))}")
+    assert interpreter_of(launcher / "search") == odd / "python"
+    # A link beside no pyvenv.cfg is another interpreter's: it is told where the libraries are.
+    text = (launcher / "search").read_text().replace("set -- ", f"set -- {sysconfig.get_path('purelib')} ", 1)
+    (launcher / "search").write_text(text)
+    with FossilServer(everything(indexed), launcher) as server:
+        assert search(server, "restore")["hits"]
 
 
 def test_unreadable_settings_are_a_500_with_a_sentence(indexed, extroot):

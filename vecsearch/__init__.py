@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # typing itself takes longer to load than the shim of the worker
 
 if TYPE_CHECKING:
     from .inprocess import Hits, semantic_search
@@ -14,7 +14,7 @@ __all__ = ["Hits", "__version__", "semantic_search"]
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in ("Hits", "semantic_search"):
         from . import inprocess
 

@@ -24,11 +24,12 @@ user_option = click.option("--user", metavar="NAME", help="The user that Fossil 
 @name_option
 @user_option
 @click.option("--menu", is_flag=True, help="Also add Search to the site's menu (the setting mainmenu).")
-def install(extroot: Path, repository: Path | None, name: str, user: str | None, menu: bool) -> None:
+@click.option("--no-worker", is_flag=True, help="Answer each request by a process of its own; nothing stays in memory between two.")
+def install(extroot: Path, repository: Path | None, name: str, user: str | None, menu: bool, no_worker: bool) -> None:
     """Write the launcher of the search page into an extension root."""
     from . import install as verb
 
-    click.echo(verb.install(extroot, name, locate(repository) if menu else repository, user), nl=False)
+    click.echo(verb.install(extroot, name, locate(repository) if menu else repository, user, worker=not no_worker), nl=False)
     if menu:
         click.echo(verb.add_to_menu(locate(repository), name))
 
@@ -163,4 +164,35 @@ def verify(file: Path, manifest: Path) -> None:
     click.echo(administration.verify_media(file, manifest))
 
 
-COMMANDS = (install, uninstall, doctor, hook, watch, status, config, media)
+@click.group(cls=Group)
+def worker() -> None:
+    """The process that answers for the launcher, started by the first request; it leaves after ten minutes without one.
+
+    As the user that Fossil runs as: each user has a worker of their own.
+    """
+
+
+@worker.command("status")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def worker_status(as_json: bool) -> None:
+    """Whether a worker of this installation runs, and what it takes."""
+    from . import install as verb, resident
+
+    found = resident.state(verb.worker_name())
+    if as_json:
+        click.echo(json.dumps(found))
+    elif found:
+        click.echo("process {pid} for {seconds} s: {requests} requests, at most {megabytes} MB".format(**found))
+    else:
+        click.echo("no worker runs" if resident.folder() else f"no worker can run: {resident.unusable()}")
+
+
+@worker.command("stop")
+def worker_stop() -> None:
+    """End it; the next request starts another."""
+    from . import install as verb, resident
+
+    click.echo("stopped" if resident.stop(verb.worker_name()) else "no worker runs")
+
+
+COMMANDS = (install, uninstall, doctor, hook, watch, worker, status, config, media)

@@ -7,6 +7,7 @@ empty environment.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import pwd
 import re
@@ -18,14 +19,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from . import fossil_program
+from . import fossil_program, resident
 from .errors import UsageError, VecsearchError
 from .fossil.repository import config_value, open_readonly
 
 #: Fossil serves no other names below its extension root, and none that starts with `.` or `-`.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
-#: A file with this import is a launcher of ours, of whatever version.
-MARK = "from vecsearch.cgi import main"
+#: A file with one of these is a launcher of ours, of whatever version.
+MARKS = (b"from vecsearch.worker.shim import main", b"from vecsearch.cgi import main")
 
 #: What Fossil shows while the setting `mainmenu` is not set (zDfltMainMenu in src/style.c, 2.21 to 2.28).
 DEFAULT_MENU = """Home      /home        *              {}
@@ -43,7 +44,7 @@ Login     /login       !L             wideonly
 """
 
 
-def install(extroot: Path, name: str, repository: Path | None, user: str | None = None) -> str:
+def install(extroot: Path, name: str, repository: Path | None, user: str | None = None, *, worker: bool = True) -> str:
     """Write DIR/NAME, run it once as Fossil would, and say what to add where.
 
     Raises UsageError for a name that Fossil would not serve, VecsearchError if it does not run.
@@ -57,7 +58,7 @@ def install(extroot: Path, name: str, repository: Path | None, user: str | None 
     server_user = user or default_user(repository)
     partial = target.with_name(f"{name}.new")
     try:
-        partial.write_text(_launcher(), "utf-8")
+        partial.write_bytes(os.fsencode(_launcher(worker)))
         partial.chmod(0o755)
         os.replace(partial, target)
     except OSError as error:
@@ -75,7 +76,12 @@ def require_name(name: str) -> None:
 
 def is_ours(target: Path) -> bool:
     """Whether the file is a launcher that some version of vecsearch wrote."""
-    return target.is_file() and MARK.encode() in target.read_bytes()
+    return target.is_file() and any(mark in target.read_bytes() for mark in MARKS)
+
+
+def is_old(launcher: Path) -> bool:
+    """Whether a launcher of ours is one that knows no worker."""
+    return MARKS[0] not in launcher.read_bytes()
 
 
 def ways_to_serve(target: Path, repository: Path | None) -> str:
@@ -103,23 +109,47 @@ def launcher_template() -> str:
     return (packaged if packaged.is_file() else here.parent / "ext" / "search").read_text("utf-8")
 
 
-def _launcher() -> str:
-    first = f"#!{sys.executable} -I"
-    if len(first) > 255 or " " in sys.executable:
-        raise VecsearchError(f"the interpreter's path {sys.executable} is too long or has a blank: the kernel cannot start it")
-    text = launcher_template().replace("#!/usr/bin/env python3", first, 1)
-    return text.replace("PATHS = []", f"PATHS = {_missing_paths()!r}", 1)
+def worker_name() -> str:
+    """The name of the resident worker of this very installation."""
+    return resident.name(sys.executable, _library())
+
+
+def _launcher(worker: bool) -> str:
+    filled = {"python=": f"python={shlex.quote(sys.executable)}", "worker=": f"worker={worker_name() if worker else ''}",
+              "set --": f"set -- {' '.join(map(shlex.quote, [_library(), *_missing_paths()]))}"}
+    return "\n".join(filled.get(line, line) for line in launcher_template().split("\n"))
+
+
+def _library() -> str:
+    """The folder that holds the package."""
+    return str(Path(__file__).resolve().parent.parent)
 
 
 def _missing_paths() -> list[str]:
-    """Directories of sys.path that an isolated interpreter would not look into but that we run from."""
+    """Directories of sys.path that an isolated interpreter would not look into but that our libraries are in."""
     isolated = subprocess.run([sys.executable, "-I", "-c", "import sys; print('\\n'.join(sys.path))"],
                               capture_output=True, text=True, check=True).stdout.splitlines()
-    needed = {str(Path(__file__).resolve().parent.parent)}
-    for library in ("flask", "numpy"):
-        module = __import__(library)
-        needed.add(str(Path(module.__file__).resolve().parent.parent))
-    return sorted(needed - {str(Path(p).resolve()) for p in isolated})
+    found = (importlib.util.find_spec(library) for library in ("flask", "numpy", "waitress"))
+    needed = {str(Path(spec.origin).resolve().parent.parent) for spec in found if spec and spec.origin}
+    return sorted(needed - {str(Path(p).resolve()) for p in isolated} - {_library()})
+
+
+def interpreter_of(launcher: Path) -> Path:
+    """The interpreter that a launcher names, of whatever version."""
+    text = os.fsdecode(launcher.read_bytes())
+    named = re.search(r"^python=(.*)$", text, re.MULTILINE)
+    if named:
+        try:
+            return Path("".join(shlex.split(named[1])))
+        except ValueError:  # edited by hand, to no good
+            return Path(named[1])
+    return Path(text.split("\n", 1)[0].removeprefix("#!").split(" ")[0].rstrip("\r"))
+
+
+def worker_of(launcher: Path) -> str:
+    """The name of the worker that a launcher asks, "" if it asks none."""
+    named = re.search(rb"^worker=(\w+)$", launcher.read_bytes(), re.MULTILINE)
+    return named[1].decode() if named else ""
 
 
 def default_user(repository: Path | None) -> str | None:
@@ -137,7 +167,7 @@ def try_launcher(target: Path, repository: Path | None, user: str | None) -> str
     blank page later."""
     environ = {"FOSSIL_REPOSITORY": str(repository.resolve()) if repository else "", "GATEWAY_INTERFACE": "CGI/1.0",
                "REQUEST_METHOD": "GET", "QUERY_STRING": "format=json", "SERVER_NAME": "localhost", "SERVER_PORT": "80",
-               "SERVER_PROTOCOL": "HTTP/1.0", "SCRIPT_NAME": f"/ext/{target.name}", "PATH_INFO": ""}
+               "SERVER_PROTOCOL": "HTTP/1.0", "SCRIPT_NAME": f"/ext/{target.name}", "PATH_INFO": "", "VECSEARCH_WORKER": "off"}
     try:
         done = subprocess.run([str(target)], env=environ, cwd="/", capture_output=True, timeout=60, check=False, **identity(user))
     except subprocess.TimeoutExpired:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from .config import SETTINGS
 from .errors import VecsearchError
@@ -34,11 +34,12 @@ class Log:
     repository: str
     destination: str
     queries: bool
+    errors: TextIO
 
     @classmethod
-    def of(cls, path: Path | str) -> Log:
+    def of(cls, path: Path | str, errors: TextIO = sys.stderr) -> Log:
         """By the repository's settings; by the defaults where they cannot be read, since a fault that
-        cannot be logged where it should be must still be told."""
+        cannot be logged where it should be must still be told: on `errors`."""
         try:
             db = open_readonly(path)
             try:
@@ -47,7 +48,7 @@ class Log:
                 db.close()
         except (VecsearchError, sqlite3.Error):
             settings = {name: setting.default for name, setting in SETTINGS.items()}
-        return cls(Path(path).name, settings["log"], settings["log-queries"] == "yes")
+        return cls(Path(path).name, settings["log"], settings["log-queries"] == "yes", errors)
 
     def run(self, verb: str, seconds: float, facts: Mapping[str, Any]) -> None:
         """A run that ended, well or not; nothing where no log is set, since the command prints it."""
@@ -70,7 +71,7 @@ class Log:
         elif self.destination:
             self._append(text)
         else:
-            print(f"vecsearch: {text}", file=sys.stderr)
+            print(f"vecsearch: {text}", file=self.errors)
 
     def _append(self, text: str) -> None:
         """One write per line, so that lines of several processes never mix. Opened anew each time, so
@@ -83,7 +84,7 @@ class Log:
             finally:
                 os.close(file)
         except OSError as error:  # no fault of a log stops a run or an answer
-            print(f"vecsearch: cannot log to {self.destination} ({error.strerror}): {text}", file=sys.stderr)
+            print(f"vecsearch: cannot log to {self.destination} ({error.strerror}): {text}", file=self.errors)
 
 
 def _shown(value: Any) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from . import hooks
+from . import hooks, resident
 from .errors import UsageError, VecsearchError
-from .install import is_ours, remove_from_menu, require_name
+from .install import is_ours, remove_from_menu, require_name, worker_of
 from .store import connection, schema, unversioned
 
 
@@ -26,11 +26,12 @@ def _remove_launcher(target: Path) -> str:
         return ""
     if not is_ours(target):
         raise UsageError(f"{target} is not a launcher of vecsearch; it stays")
+    worker = worker_of(target)
     try:
         target.unlink()
     except OSError as error:
         raise VecsearchError(f"cannot remove {target}: {error.strerror}; run this as the owner of {target.parent}") from error
-    return f"removed {target}"
+    return f"removed {target}{' and stopped its worker' if worker and resident.stop(worker) else ''}"
 
 
 def _purge(repository: Path) -> str:

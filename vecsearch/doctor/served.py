@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import UsageError
-from ..install import default_user, identity, is_ours, require_name, try_launcher
+from .. import resident
+from ..install import default_user, identity, interpreter_of, is_old, is_ours, require_name, try_launcher, worker_of
 from .finding import Finding, Setup, broken, warning
 
 
@@ -62,15 +63,17 @@ def _launcher(setup: Setup) -> Iterator[Finding]:
         yield broken("launcher", f"{target} is not a launcher of vecsearch", "give the right --name, or move the file and install again")
     elif not target.stat().st_mode & stat.S_IXUSR:
         yield broken("launcher", f"{target} is not executable, so Fossil shows its text to everybody", f"chmod 755 {target}")
-    elif not (interpreter := _interpreter(target)).is_absolute() or interpreter.name == "env":
+    elif not (interpreter := interpreter_of(target)).is_absolute() or interpreter.name == "env":
         yield broken("launcher", f"{target} is started through {interpreter}, and Fossil gives it no PATH", again)
     elif not interpreter.exists():
         yield broken("launcher", f"the interpreter {interpreter} of {target} is gone", again)
+    elif is_old(target):
+        yield warning("launcher", f"{target} is of vecsearch 0.1: it asks no worker, so each request loads all", again)
+    elif worker_of(target) and not resident.folder():
+        yield warning("worker", f"no worker can run, so each request loads all: {resident.unusable()}",
+                      "remove or mend it, or install with --no-worker")
 
 
-def _interpreter(target: Path) -> Path:
-    first = target.read_bytes().split(b"\n", 1)[0].decode("utf-8", "replace")
-    return Path(first.removeprefix("#!").split(" ")[0].rstrip("\r"))
 
 
 def _runs(setup: Setup) -> Iterator[Finding]:
@@ -92,7 +95,7 @@ def _unreadable(setup: Setup, user: str | None) -> str:
     """The first folder or file on the way that the server's user cannot read; "" if there is none."""
     target = (setup.extroot / setup.name).resolve()
     repository = setup.repository.resolve()
-    ways = [[*reversed(path.parents), path] for path in (target, _interpreter(target), repository)]
+    ways = [[*reversed(path.parents), path] for path in (target, interpreter_of(target), repository)]
     places = [str(place) for way in ways for place in way]
     script = 'for p in "$@"; do [ -r "$p" ] || [ -d "$p" ] && { [ ! -d "$p" ] || [ -x "$p" ]; } || { printf %s "$p"; exit; }; done'
     done = subprocess.run(["/bin/sh", "-c", script, "sh", *places], cwd="/", capture_output=True, text=True, check=False, **identity(user))
@@ -109,14 +112,14 @@ def _jail(setup: Setup) -> Iterator[Finding]:
     for path in (setup.extroot.resolve(), setup.repository.resolve()):
         if jail not in (path, *path.parents):
             yield broken("jail", f"{path} is outside of the jail {jail}", fix)
-    interpreter = _interpreter(target)
-    if not _inside(jail, interpreter).exists():
-        yield broken("jail", f"the interpreter {interpreter} is not in the jail {jail}", fix)
-        return
-    for library in _libraries(interpreter):
-        if not _inside(jail, library).exists():
-            yield broken("jail", f"{library}, which the interpreter needs, is not in the jail {jail}", fix)
+    for program in (interpreter_of(target), Path("/bin/sh")):
+        if not _inside(jail, program).exists():
+            yield broken("jail", f"the interpreter {program} is not in the jail {jail}", fix)
             return
+        for library in _libraries(program):
+            if not _inside(jail, library).exists():
+                yield broken("jail", f"{library}, which {program} needs, is not in the jail {jail}", fix)
+                return
 
 
 def _inside(jail: Path, path: Path) -> Path:

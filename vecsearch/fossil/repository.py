@@ -50,7 +50,9 @@ def open_readonly(path: Path | str) -> sqlite3.Connection:
     path = Path(path)
     _require_readable(path)
     try:
-        db = sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True, timeout=BUSY_MS / 1000, isolation_level=None)
+        # Used by one thread at a time, but in a worker not always by the same.
+        db = sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True, timeout=BUSY_MS / 1000, isolation_level=None,
+                             check_same_thread=False)
     except sqlite3.Error as error:
         raise _explain(path, error) from error
     try:

@@ -6,12 +6,11 @@ session, and reads a reply whole before it sends it on.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, Response, current_app, request
+from flask import Response, current_app, request
 from werkzeug.exceptions import HTTPException
 
 from .. import __version__
@@ -21,22 +20,20 @@ from . import protocol, tools
 
 SERVER = "vecsearch"
 
-programs = Blueprint("programs", __name__)
 
-
-@programs.post("/mcp")
-def mcp() -> Response:
-    """One message of the protocol."""
-    status, reply = protocol.answer(request.get_data(), SERVER, __version__, _call)
-    return _reply(status, reply)
-
-
-@programs.get("/mcp")
-@programs.delete("/mcp")
-def no_stream() -> Response:
-    """There is no stream to open and no session to end."""
-    reply = protocol.error(None, protocol.INVALID_REQUEST, "this is a Model Context Protocol endpoint: POST one JSON-RPC message")
-    return _reply(405, reply)
+def reply() -> Response:
+    """The answer to one message of the protocol. There is no stream to GET and no session to DELETE."""
+    if request.method != "POST":
+        return _response(405, protocol.error(None, protocol.INVALID_REQUEST, "this is a Model Context Protocol endpoint: POST one JSON-RPC message"))
+    try:
+        return _response(*protocol.answer(request.get_data(), SERVER, __version__, _call))
+    except VecsearchError as fault:
+        return _unusable(fault)
+    except HTTPException as fault:
+        return _response(fault.code or 500, protocol.error(None, protocol.INVALID_REQUEST, f"{fault.code} {fault.name}"))
+    except Exception as fault:
+        current_app.logger.error("vecsearch: unforeseen", exc_info=fault)
+        return _response(500, protocol.error(None, protocol.INTERNAL_ERROR, "the call failed; what went wrong stands in the server's error log"))
 
 
 def _call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,25 +46,13 @@ def _call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         db.close()
 
 
-def _reply(status: int, reply: dict[str, Any] | None) -> Response:
-    body = b"" if reply is None else protocol.encoded(reply)
-    return Response(body, status, content_type="application/json", headers={"Cache-Control": "private, no-store", "Vary": "Cookie"})
-
-
-@programs.errorhandler(VecsearchError)
 def _unusable(fault: VecsearchError) -> Response:
     """The repository itself cannot be opened; where it lies stays in the server's log."""
-    print(f"vecsearch: {fault}", file=sys.stderr)
+    print(f"vecsearch: {fault}", file=request.environ["wsgi.errors"])
     message = str(fault).replace(f"{current_app.config['REPOSITORY']}: ", "")
-    return _reply(500, protocol.error(None, protocol.INTERNAL_ERROR, message))
+    return _response(500, protocol.error(None, protocol.INTERNAL_ERROR, message))
 
 
-@programs.errorhandler(HTTPException)
-def _refused(fault: HTTPException) -> Response:
-    return _reply(fault.code or 500, protocol.error(None, protocol.INVALID_REQUEST, f"{fault.code} {fault.name}"))
-
-
-@programs.errorhandler(Exception)
-def _broken(fault: Exception) -> Response:
-    current_app.logger.error("vecsearch: unforeseen", exc_info=fault)
-    return _reply(500, protocol.error(None, protocol.INTERNAL_ERROR, "the call failed; what went wrong stands in the server's error log"))
+def _response(status: int, reply: dict[str, Any] | None) -> Response:
+    body = b"" if reply is None else protocol.encoded(reply)
+    return Response(body, status, content_type="application/json", headers={"Cache-Control": "private, no-store", "Vary": "Cookie"})

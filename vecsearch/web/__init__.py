@@ -3,8 +3,10 @@
     asked    what the address asks for; the address is the only state
     page     the search page            formats  the same answer for programs
     map      the picture of the store   replies  headers, ETag, faults as page or JSON
+    visit    the repository and the visitor's rights
 
-Fossil wraps an answer in the site's skin because its body is one <div class='fossil-doc'>.
+Fossil wraps an answer in the site's skin because its body is one <div class='fossil-doc'>. Most requests
+are a process of their own, so what only some of them need is loaded by those.
 """
 
 from __future__ import annotations
@@ -14,12 +16,12 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from flask import Flask
+from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from ..errors import VecsearchError
-from ..mcp.endpoint import programs
-from . import formats, map, page, replies
+from . import page, replies
+from .compiled import compiled_templates
 from .resources import add_filters, resource_folder
 
 __all__ = ["create_app", "resource_folder"]
@@ -30,17 +32,36 @@ def create_app(repository_path: str) -> Flask:
     app = Flask("vecsearch", template_folder=str(resource_folder("templates")), static_folder=None)
     app.config.update(REPOSITORY=repository_path, MAX_CONTENT_LENGTH=1 << 20)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.bytecode_cache = compiled_templates()
     add_filters(app.jinja_env.filters)
     app.add_url_rule("/", "search", page.page)
-    app.add_url_rule("/map", "map", map.page)
-    app.add_url_rule("/openapi.json", "openapi", formats.openapi)
-    app.register_blueprint(programs)
+    app.add_url_rule("/map", "map", _map)
+    app.add_url_rule("/openapi.json", "openapi", _openapi)
+    app.add_url_rule("/mcp", "mcp", _programs, methods=["GET", "POST", "DELETE"])
     app.register_error_handler(VecsearchError, replies.failed)
     app.register_error_handler(sqlite3.Error, replies.database_failed)
     app.register_error_handler(HTTPException, replies.http_failed)
     app.register_error_handler(Exception, replies.broken)
     app.wsgi_app = _with_path(app.wsgi_app)
     return app
+
+
+def _map() -> Response:
+    from . import map
+
+    return map.page()
+
+
+def _openapi() -> Response:
+    from . import formats
+
+    return formats.openapi()
+
+
+def _programs() -> Response:
+    from ..mcp import endpoint
+
+    return endpoint.reply()
 
 
 def _with_path(wsgi: Callable) -> Callable:

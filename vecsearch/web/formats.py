@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 from flask import Response, render_template
 
-from ..chunk import symbols
 from ..fossil import corpus
 from ..present import result_json
 from ..search.query import clean
@@ -68,6 +67,8 @@ def _symbols(db: sqlite3.Connection, typed: str, kinds: frozenset[str]) -> list[
     """Names that code defines and that begin with what was typed, short ones first."""
     if not typed.isidentifier():
         return []
+    from ..chunk import symbols  # the grammars of all languages, which no other answer needs
+
     found = [(name, kind, hash_, project) for format_, text, kind, hash_, project in names.code_with(db, typed, kinds, 20 * MOST)
              for name in symbols(format_, text) if name.lower().startswith(typed.lower())]
     return sorted(set(found), key=lambda row: (len(row[0]), row))

@@ -21,7 +21,7 @@ from ..fossil import corpus
 from ..search.address import Addresses
 from ..search.query import whole_number
 from ..search.run import search
-from ..store.plane import Point, points
+from ..store.plane import Point, has_map, points
 from ..store.reader import Reader, StoredChunk
 from ..types import KINDS, Hit
 from . import replies
@@ -63,11 +63,6 @@ def page() -> Response:
         if request.args.get("view") == "graph":
             return replies.html("graph.html", graph=_graph(db, reader, permitted, asked.base), **common)
         return replies.html("map.html", **common, **_map(db, reader, permitted, asked))
-
-
-def has_map(reader: Reader) -> bool:
-    """An index made by an older version has none before its next run."""
-    return {"fx_vec_map", "fx_vec_detail", "fx_vec_source"} <= reader.tables
 
 
 def _counts(reader: Reader, kinds: frozenset[str]) -> dict:

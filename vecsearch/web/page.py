@@ -16,11 +16,11 @@ from ..present import code_lines
 from ..search.run import Result, search
 from ..search.similar import similar
 from ..store import passage
+from ..store.plane import has_map
 from ..store.reader import Reader
 from ..types import Embedder, Hit
 from . import formats, replies
 from .asked import Asked, read, read_format
-from .map import has_map
 from .visit import visit
 
 

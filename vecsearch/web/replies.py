@@ -102,7 +102,7 @@ def broken(error: Exception) -> Response:
 
 
 def _log(status: int, message: str) -> None:
-    Log.of(current_app.config["REPOSITORY"]).request_failed(status, message, request.args.get("q") or request.args.get("s") or "")
+    Log.of(current_app.config["REPOSITORY"], request.environ["wsgi.errors"]).request_failed(status, message, request.args.get("q") or request.args.get("s") or "")
 
 
 def _fault(code: str, message: str, status: int) -> Response:

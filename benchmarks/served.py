@@ -1,0 +1,145 @@
+"""A real `fossil server` with our launchers beside a bare one, and clients that ask it."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import random
+import re
+import shutil
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import urlencode
+
+VECSEARCH = str(Path(sys.executable).with_name("vecsearch"))
+BARE = f"#!{sys.executable} -I\nimport flask, numpy\nprint('Content-Type: application/json\\n\\n{{}}')\n"
+#: Without a browser's name Fossil takes the visitor for a robot.
+BROWSER = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/128.0"}
+
+
+def run(*command: object, cwd: Path | None = None) -> str:
+    env = {**os.environ, "USER": "bench", "HOME": str(cwd or "/tmp")}
+    return subprocess.run(list(map(str, command)), cwd=cwd, env=env, check=True, capture_output=True, text=True).stdout
+
+
+def prepared(repository: Path, folder: Path) -> Path:
+    """A copy that is indexed by us and by Fossil, and that everybody may read."""
+    copy = folder / "bench.fossil"
+    shutil.copy(repository, copy)
+    with closing(sqlite3.connect(copy)) as db:
+        db.execute("UPDATE user SET cap='gjorz2' WHERE login='nobody'")
+        db.execute("INSERT OR REPLACE INTO config(name, value, mtime) VALUES('doc-glob', '*.md,*.wiki,*.txt', now())".replace("now()", "0"))
+        db.commit()
+    run("fossil", "fts-config", "enable", "cdtwe", "-R", copy)
+    run("fossil", "fts-config", "index", "on", "-R", copy)
+    run("fossil", "fts-config", "reindex", "-R", copy)
+    run(VECSEARCH, "index", "-R", copy)
+    return copy
+
+
+def questions(repository: Path, count: int) -> list[str]:
+    """Two to four words out of one check-in comment each, none twice: what both searches can find."""
+    with closing(sqlite3.connect(repository)) as db:
+        comments = [row[0] for row in db.execute("SELECT coalesce(ecomment, comment) FROM event WHERE type='ci' ORDER BY objid")]
+    chance, found = random.Random(8), set()
+    while len(found) < count:
+        words = [word for word in re.findall(r"[A-Za-z]{4,12}", chance.choice(comments)) if word.islower()]
+        if len(set(words)) >= 4:
+            found.add(" ".join(chance.sample(sorted(set(words)), chance.randint(2, 4))))
+    return sorted(found, key=lambda _: chance.random())
+
+
+class Site:
+    """Where the server listens, and the addresses that are compared."""
+
+    def __init__(self, port: int):
+        self.port = port
+
+    def ask(self, path: str, headers: dict[str, str] = BROWSER) -> tuple[int, bytes]:
+        """(status, body)."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        try:
+            connection.request("GET", path, headers=headers)
+            reply = connection.getresponse()
+            return reply.status, reply.read()
+        finally:
+            connection.close()
+
+    def seconds(self, path: str) -> float:
+        begun = time.perf_counter()
+        status, body = self.ask(path)
+        assert status == 200, (path, status, body[:500])
+        return time.perf_counter() - begun
+
+
+@contextmanager
+def serving(repository: Path, folder: Path) -> Iterator[Site]:
+    """/ext/search with a worker, /ext/alone without, /ext/bare only imports flask and numpy."""
+    extroot = folder / "ext"
+    extroot.mkdir(exist_ok=True)
+    run(VECSEARCH, "install", "--extroot", extroot, "-R", repository)
+    run(VECSEARCH, "install", "--extroot", extroot, "--name", "alone", "--no-worker", "-R", repository)
+    (extroot / "bare").write_text(BARE)
+    (extroot / "bare").chmod(0o755)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = ["fossil", "server", "--localhost", "--nojail", "--port", str(port), "--extroot", str(extroot), str(repository)]
+    with (folder / "server.log").open("ab") as log:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log, env={"PATH": os.environ["PATH"], "HOME": str(folder), "USER": "bench"})
+        try:
+            for _ in range(100):
+                with socket.socket() as s:
+                    if s.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                time.sleep(0.05)
+            yield Site(port)
+        finally:
+            process.kill()
+            process.wait()
+            run(VECSEARCH, "worker", "stop")
+
+
+def fossil_search(query: str) -> str:
+    return "/search?" + urlencode({"s": query, "y": "all"})
+
+
+def our_search(query: str, form: str = "json", name: str = "search") -> str:
+    return f"/ext/{name}?" + urlencode({"q": query, "format": form})
+
+
+def medians(site: Site, columns: Sequence[Sequence[str]]) -> list[float]:
+    """The median of each column of addresses, asked in turns."""
+    times: list[list[float]] = [[] for _ in columns]
+    for row in zip(*columns, strict=True):
+        for place, path in zip(times, row, strict=True):
+            place.append(site.seconds(path))
+    return [statistics.median(place) for place in times]
+
+
+def per_second(site: Site, paths: Sequence[str], clients: int, seconds: float) -> float:
+    """Answers per second to so many clients at once, each with questions of its own."""
+    end, done = time.monotonic() + seconds, [0] * clients
+
+    def client(number: int) -> None:
+        at = number
+        while time.monotonic() < end:
+            site.seconds(paths[at % len(paths)])
+            done[number] += 1
+            at += clients
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(clients)]
+    begun = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(done) / (time.monotonic() - begun)

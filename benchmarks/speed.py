@@ -1,0 +1,153 @@
+"""Every bar of speed, as a table of ratios.
+
+    python -m benchmarks.speed [REPOSITORY] [--rows serving,index,memory,scan] [--folder DIR]
+
+REPOSITORY: a Fossil repository of 10,000 or more check-ins; without one, one is made. It is copied. Each ratio is of
+medians of runs that take turns, so whatever else the machine does meets both sides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from importlib.metadata import version
+from pathlib import Path
+
+from . import served, synthetic
+
+Row = tuple[str, float, float, str]
+#: A bar is met below its limit, or above it where the limit is negative.
+IMPORTS = (sys.executable, "-c", "import numpy, sqlite3")
+
+
+def serving(repository: Path, folder: Path) -> Iterator[Row]:
+    """Requests through a real server."""
+    copy = served.prepared(repository, folder)
+    asked = served.questions(copy, 460)
+    single, many = asked[:60], asked[60:]
+    with served.serving(copy, folder) as site:
+        for _ in range(3):  # wake the worker, and all caches of the system
+            site.seconds(served.our_search("warm"))
+            site.seconds(served.fossil_search("warm"))
+            time.sleep(1.5)
+        columns = [[served.fossil_search(q) for q in single], [served.our_search(q) for q in single], [served.our_search(q, "html") for q in single]]
+        fossil, ours, page = served.medians(site, columns)
+        yield "format=json, worker warm : Fossil's /search", ours / fossil, 0.5, f"{ours * 1e3:.1f} : {fossil * 1e3:.1f} ms"
+        yield "HTML page, worker warm : Fossil's /search", page / fossil, 0.6, f"{page * 1e3:.1f} : {fossil * 1e3:.1f} ms"
+        rates: dict[str, list[float]] = {"fossil": [], "ours": []}
+        for turn in range(3):
+            part = many[turn * 130 : turn * 130 + 130]
+            rates["fossil"].append(served.per_second(site, list(map(served.fossil_search, part)), 16, 4))
+            rates["ours"].append(served.per_second(site, list(map(served.our_search, part)), 16, 4))
+        ours, fossil = statistics.median(rates["ours"]), statistics.median(rates["fossil"])
+        yield "16 clients, requests per second : Fossil's /search", ours / fossil, -2, f"{ours:.0f} : {fossil:.0f} a second"
+        for form in ("json", "html"):
+            bare, alone = served.medians(site, [["/ext/bare"] * 15, [served.our_search(q, form, "alone") for q in single[:15]]])
+            yield f"no worker, {form} : a CGI that imports flask and numpy", alone / bare, 1.3, f"{alone * 1e3:.0f} : {bare * 1e3:.0f} ms"
+
+
+def index(repository: Path, folder: Path) -> Iterator[Row]:
+    """Index runs that have little to do."""
+    copy = folder / "nothing.fossil"
+    shutil.copy(repository, copy)
+    served.run(served.VECSEARCH, "index", "-R", copy)
+    with closing(sqlite3.connect(copy)) as db:
+        artifacts = db.execute("SELECT count(*) FROM blob").fetchone()[0]
+    ours, theirs = _in_turn(9, lambda: _seconds(served.VECSEARCH, "index", "-R", copy), lambda: _seconds(*IMPORTS))
+    yield "index, nothing to do : import numpy, sqlite3", ours / theirs, 3, f"{ours * 1e3:.0f} : {theirs * 1e3:.0f} ms, {artifacts} artifacts"
+    large, small = (_with_checkout(synthetic.repository(folder / f"grown{n}.fossil", n, n // 10, 3), folder) for n in (10_000, 1_000))
+    turn = iter(range(1000))
+    ours, theirs = _in_turn(5, lambda: _one_more(large, next(turn)), lambda: _one_more(small, next(turn)))
+    yield "one more check-in of 3 files : in a repository of a tenth", ours / theirs, 1.5, f"{ours * 1e3:.0f} : {theirs * 1e3:.0f} ms"
+
+
+def memory(_: Path, folder: Path) -> Iterator[Row]:
+    """The most that a full index takes."""
+    peaks = []
+    for chunks in (100_000, 10_000):
+        path = synthetic.repository(folder / f"chunks{chunks}.fossil", 1, chunks // 20, 20)
+        served.run(served.VECSEARCH, "config", "-R", path, "provider", "hash")
+        peaks.append(_peak_megabytes(served.VECSEARCH, "index", "-R", path))
+        path.unlink()
+    yield "peak memory, 100,000 chunks : 10,000 (hash)", peaks[0] / peaks[1], 1.3, f"{peaks[0]:.0f} : {peaks[1]:.0f} MB"
+
+
+def scan(_: Path, __: Path) -> Iterator[Row]:
+    """Vectors alone."""
+    from .scan import measure
+
+    yield from measure()
+
+
+ROWS: dict[str, Callable[[Path, Path], Iterator[Row]]] = {"serving": serving, "index": index, "memory": memory, "scan": scan}
+
+
+def _seconds(*command: object) -> float:
+    begun = time.perf_counter()
+    served.run(*command)
+    return time.perf_counter() - begun
+
+
+def _in_turn(times: int, one: Callable[[], float], other: Callable[[], float]) -> tuple[float, float]:
+    pairs = [(one(), other()) for _ in range(times)]
+    return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
+
+
+def _with_checkout(repository: Path, folder: Path) -> Path:
+    served.run(served.VECSEARCH, "index", "-R", repository)
+    checkout = folder / repository.stem
+    checkout.mkdir()
+    served.run("fossil", "open", "--force", repository, cwd=checkout)
+    return checkout
+
+
+def _one_more(checkout: Path, turn: int) -> float:
+    for number in range(3):
+        with (checkout / f"docs/d{number}/f{number}.md").open("a") as file:
+            file.write(f"\n## Turn {turn}\n\nOne more line about turn {turn}, file {number}.\n")
+    served.run("fossil", "commit", "--no-warnings", "-m", f"turn {turn}", cwd=checkout)
+    return _seconds(served.VECSEARCH, "index", "-R", checkout.with_suffix(".fossil"))
+
+
+def _peak_megabytes(*command: object) -> float:
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = status
+    if status:
+        raise SystemExit(f"{command} failed")
+    return used.ru_maxrss / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__.split("\n", 1)[0])
+    parser.add_argument("repository", nargs="?", type=Path)
+    parser.add_argument("--rows", default=",".join(ROWS))
+    parser.add_argument("--folder", type=Path, help="where copies are made; default: a temporary folder")
+    options = parser.parse_args()
+    libraries = " ".join(f"{name} {version(name)}" for name in ("flask", "numpy", "waitress"))
+    print(f"{served.run('fossil', 'version').strip()}; Python {platform.python_version()}; SQLite {sqlite3.sqlite_version}; {libraries}; {os.cpu_count()} cores\n")
+    print("| bar | ratio | limit | |\n|---|---|---|---|")
+    missed = 0
+    with tempfile.TemporaryDirectory(dir=options.folder) as name:
+        folder = Path(name)
+        repository = options.repository or synthetic.repository(folder / "made.fossil", 12_000, 1_500, 8)
+        for group in options.rows.split(","):
+            for bar, ratio, limit, note in ROWS[group](repository, folder):
+                met = ratio <= limit if limit > 0 else ratio >= -limit
+                missed += not met
+                print(f"| {bar} | {ratio:.2f} | {'at least' if limit < 0 else 'at most'} {abs(limit):g}{'' if met else ' MISSED'} | {note} |", flush=True)
+    sys.exit(missed > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Compiled templates, kept between processes: compiling them takes longer than a search.
+
+They are code, so they are only read from a folder that nobody but this user may enter; each carries the
+checksum of its template. Without such a folder, or on a full disk, they are compiled for each request.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import version
+
+from jinja2 import FileSystemBytecodeCache
+from jinja2.bccache import Bucket
+
+from .. import resident
+
+
+class _Cache(FileSystemBytecodeCache):
+    def load_bytecode(self, bucket: Bucket) -> None:
+        try:
+            super().load_bytecode(bucket)
+        except (OSError, ValueError, EOFError):  # half a file of a machine that lost its power
+            bucket.reset()
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        try:
+            super().dump_bytecode(bucket)
+        except OSError:  # no room for it: the next process compiles again
+            pass
+
+
+def compiled_templates() -> FileSystemBytecodeCache | None:
+    """None where nothing can be kept safely."""
+    place = resident.folder()
+    if not place:
+        return None
+    folder = f"{place}/templates-{sys.implementation.cache_tag}-{version('jinja2')}"
+    try:
+        os.makedirs(folder, 0o700, exist_ok=True)
+    except OSError:
+        return None
+    return _Cache(folder)

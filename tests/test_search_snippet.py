@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from vecsearch.plain import plain
 from vecsearch.search.inflect import forms, stem
 from vecsearch.search.query import parse
 from vecsearch.search.snippet import LENGTH, snippet
@@ -34,7 +35,7 @@ def test_forms_parts_accents_and_pairs_are_marked(query, text, marked):
 
 def test_headings_stand_apart_and_not_twice():
     text = "# Getting files back\n\n## Restore one file\n\n    tern restore a\n\nThe newest\nversion.\n\n## Other\n\nText"
-    shown = snippet("markdown", text, parse("version"), "Getting files back > Restore one file")
+    shown = snippet("markdown", plain("markdown", text), parse("version"), "Getting files back > Restore one file")
     assert shown == "tern restore a · The newest <mark>version</mark>. Other · Text"
     assert snippet("passages", "Only a title", parse("zz"), "Only a title") == "Only a title"
     assert snippet("python", "a = 1\n\n\nb = 2", parse("b")) == "a = 1 <mark>b</mark> = 2"

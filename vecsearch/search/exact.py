@@ -16,6 +16,8 @@ from .query import Query
 
 #: Up to so many words without one that every sentence has are names, not a question.
 NAMES = 2
+#: A query of more words is no name of a file or a page.
+LONGEST_NAME = 8
 
 #: Letters next to a sign or a change of case that prose does not have. A hyphen proves nothing: check-in.
 _IDENTIFIER = re.compile(

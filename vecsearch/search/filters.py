@@ -11,18 +11,19 @@ import numpy as np
 from ..store.reader import Reader
 from ..store.shelf import Shelf
 from . import lexical
+from .lexicon import Lexicon
 from .query import Query
 
 
-def allowed_rows(reader: Reader, shelf: Shelf, query: Query) -> np.ndarray:
-    """bool [n rows]: what passes every filter and holds nothing that was excluded."""
+def allowed_rows(reader: Reader, shelf: Shelf, lexicon: Lexicon, query: Query) -> np.ndarray:
+    """bool [n rows]: what passes every filter but the kind and holds nothing that was excluded."""
     mask = np.ones(len(shelf.ids), bool)
     if query.filtered:
         ids = np.fromiter(_passing(reader, query), np.int64)
         mask[:] = False
         mask[shelf.rows(ids)[1]] = True
     if query.excluded and reader.has_lexical():
-        mask &= ~lexical.holding(reader, shelf, lexical.unwanted(query))
+        mask &= ~lexicon.holding(lexical.unwanted(query))
     return mask
 
 

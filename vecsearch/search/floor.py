@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..store.shelf import Shelf
-from .fuse import best_of
-from .lexical import Evidence
+from .inflect import stem
+from .lexical import Evidence, bare
 
 #: What a query must reach: all of its words, or most of them and some likeness, or few and much likeness.
 #: docs/ranking.md has what 654 questions that belong to an index reach there, and 41 that do not.
@@ -29,6 +29,14 @@ LIKENESS = 0.1
 WORDS_ALONE, LIKENESS_ALONE = 0.5, 1.5
 #: Models differ in spread; below this, chance decides.
 LEAST_SPREAD = 0.02
+
+#: Words in which anything is asked, of which it proves nothing that no text here holds them: in a repository of
+#: a few pages one of them would outweigh all that is held. Compared by their stems.
+ASKING = frozenset(map(stem, (
+    "make get use work want need try give take find see know tell show explain describe happen go keep let look mean"
+    " put say set start stop come become like help support allow enable handle change add create write read run call"
+    " thing way example possible best good new many much more only also just there here any some all each other same"
+    " different command option setting program tool software application feature function without about after before between during while again still".split())))
 
 #: Questions about other worlds: kitchen, garden, body, money, sports, travel. A repository may be about one
 #: of these, so the floor is what most of them stay below, not all.
@@ -93,14 +101,14 @@ def is_relevant(covered: float | None, similarity: float | None, elsewhere: Else
     return covered + LIKENESS * likeness >= ENOUGH
 
 
-def coverage(evidence: Evidence, shelf: Shelf, mask: np.ndarray) -> float:
+def coverage(evidence: Evidence, shelf: Shelf) -> float:
     """The largest share of what the query's words tell that one artifact holds, 0..1. Only what may be
     found counts, also for how rare a word is."""
-    rows = int(np.count_nonzero(mask))
-    if not rows or not len(evidence.words):
-        return 0.0
-    held = (evidence.formed > 0) | (evidence.typed > 0)
-    count = held.sum(axis=1)
-    telling = np.log(1 + rows / (count + 0.5))
-    by_artifact = best_of(shelf.starts, held.astype(np.float32))
-    return float((telling @ by_artifact).max() / telling.sum())
+    telling = np.array([0.0 if not len(rows) and stem(bare(word.text).lower()) in ASKING else weight
+                        for word, rows, weight in zip(evidence.words, evidence.held, evidence.telling(), strict=True)])
+    held = np.zeros(len(shelf.starts) - 1)
+    for weight, rows in zip(telling, evidence.held, strict=True):
+        has = np.zeros(len(held), bool)
+        has[shelf.artifacts[rows]] = True
+        held += weight * has
+    return float(held.max(initial=0.0) / telling.sum()) if telling.any() else 0.0

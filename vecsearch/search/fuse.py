@@ -1,8 +1,8 @@
-"""Fusion by reciprocal rank, over arrays, and folding of an artifact's further hits. Pure."""
+"""Fusion by reciprocal rank, over arrays. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -40,15 +40,3 @@ def best_of(starts: np.ndarray, scores: np.ndarray) -> np.ndarray:
     if len(starts) < 2:
         return np.zeros(scores.shape[:-1] + (0,), scores.dtype)
     return np.maximum.reduceat(scores, starts[:-1], axis=-1)
-
-
-def fold(rows: Sequence[int], artifact: np.ndarray, most: int) -> tuple[list[int], dict[int, int]]:
-    """The rows without those beyond the first `most` of their artifact; artifact -> how many were left out."""
-    seen: dict[int, int] = {}
-    kept = []
-    for row in rows:
-        key = int(artifact[row])
-        seen[key] = seen.get(key, 0) + 1
-        if seen[key] <= most:
-            kept.append(row)
-    return kept, {key: count - most for key, count in seen.items() if count > most}

@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from ..fossil import standing
 from ..store.reader import Reader
 from ..store.shelf import Shelf
+from ..terms import fold, words
 from . import exact, lexical, names
+from .known import Known
+from .lexicon import Lexicon
 from .query import Query
-from .rank import About, Field
+from .rank import Field
 
 #: So many rows at most are read to look for letters that the tokenizer drops.
 VERIFIED = 400
+#: Words in the names of more artifacts than this are looked for as words only.
+NAMESAKES = 500
 
 
-def field(reader: Reader, shelf: Shelf, mask: np.ndarray, evidence: lexical.Evidence | None, similarity: np.ndarray | None,
-          query: Query) -> Field:
+def field(reader: Reader, shelf: Shelf, lexicon: Lexicon, known: Known, mask: np.ndarray, evidence: lexical.Evidence | None,
+          similarity: np.ndarray | None, query: Query) -> Field:
     """The rows in question and what is known of them."""
     tiers, mentioned = np.zeros(len(shelf.ids), np.int8), np.zeros(len(shelf.ids), bool)
     if evidence is not None and not query.in_title:
-        strength = evidence.typed.sum(axis=0)
         for literal in exact.literals(query):
-            tiers += _holding(reader, shelf, mask, literal, strength)
+            tiers += _holding(reader, shelf, lexicon, mask, literal, evidence.typed)
         if name := exact.symbol(query):
-            tiers += _defining(reader, shelf, mask, name)
+            tiers += _defining(lexicon, name) & mask
         for name in exact.mentioned(query):
-            mentioned |= _defining(reader, shelf, mask, name)
-    return Field(shelf, mask, evidence, similarity, tiers, mentioned, _stems(query), query.files,
-                 lambda rows: _about(reader, shelf, rows))
+            mentioned |= _defining(lexicon, name) & mask
+        # Twice: whatever speaks of a file holds its name, and may define what it is called.
+        tiers += 2 * (_called(shelf, lexicon, known, query) & mask).astype(np.int8)
+    return Field(shelf, mask, evidence, similarity, tiers, mentioned, _stems(query), query.files, known)
 
 
-def _holding(reader: Reader, shelf: Shelf, mask: np.ndarray, literal: exact.Literal, strength: np.ndarray) -> np.ndarray:
+def _holding(reader: Reader, shelf: Shelf, lexicon: Lexicon, mask: np.ndarray, literal: exact.Literal, strength: np.ndarray) -> np.ndarray:
     """bool [n rows]: what holds the literal to the letter; of too many candidates the strongest are read."""
-    held = lexical.holding(reader, shelf, literal.expression) & mask
+    held = lexicon.holding(literal.expression) & mask
     if not literal.verify:
         return held
     rows = np.flatnonzero(held)
@@ -48,17 +50,26 @@ def _holding(reader: Reader, shelf: Shelf, mask: np.ndarray, literal: exact.Lite
     return held
 
 
-def _defining(reader: Reader, shelf: Shelf, mask: np.ndarray, name: str) -> np.ndarray:
-    return lexical.holding(reader, shelf, f"symbol : {lexical.quote([name])}") & mask
+def _defining(lexicon: Lexicon, name: str) -> np.ndarray:
+    return lexicon.holding(f"symbol : {lexical.quote([name])}")
 
 
-def _stems(query: Query) -> Sequence[str]:
-    return names.wanted([word for term in lexical.significant(query.terms) for word in lexical.words(term)])
+def _called(shelf: Shelf, lexicon: Lexicon, known: Known, query: Query) -> np.ndarray:
+    """bool [n rows]: artifacts whose path, or the last part of it, is the whole query."""
+    called = np.zeros(len(shelf.ids), bool)
+    name = fold(query.text.strip().lstrip("/"))
+    tokens = words(name)
+    if not tokens or query.prefixes or len(tokens) > exact.LONGEST_NAME:
+        return called
+    artifacts = np.flatnonzero(np.bincount(shelf.artifacts[lexicon.rows(f"path : {lexical.quote(tokens)}")]))
+    if len(artifacts) > NAMESAKES:
+        return called
+    known.ask(artifacts)
+    for artifact, path in zip(artifacts.tolist(), known.path[artifacts].tolist(), strict=True):
+        path = fold(path or "")
+        called[shelf.starts[artifact] : shelf.starts[artifact + 1]] = path == name or path.endswith(f"/{name}")
+    return called
 
 
-def _about(reader: Reader, shelf: Shelf, rows: Sequence[int]) -> list[About]:
-    facts = reader.artifact_facts([int(shelf.ids[row]) for row in rows])
-    own = [(kind, hash_) for kind, _, hash_, project, _ in facts if not project]
-    closed, links = standing.closed_tickets(reader.db, own), standing.links_to(reader.db, own)
-    return [About(kind, path, hash_, mtime, not project and hash_ in closed, 0 if project else links.get(hash_, 0))
-            for kind, path, hash_, project, mtime in facts]
+def _stems(query: Query) -> list[str]:
+    return names.wanted([word for term in lexical.significant(query.terms) for word in words(term)])

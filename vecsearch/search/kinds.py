@@ -16,16 +16,15 @@ from .lexical import Evidence
 SHARPNESS = 3.0
 
 
-def strength(shelf: Shelf, mask: np.ndarray, evidence: Evidence | None) -> np.ndarray:
+def strength(shelf: Shelf, evidence: Evidence | None) -> np.ndarray:
     """float [256], by the kinds' numbers: 1 for the kind that answers best. All 1 without the keyword arm."""
     factors = np.ones(256)
-    if evidence is None or not len(evidence.words) or not mask.any():
+    if evidence is None or not evidence.held:
         return factors
-    held = (evidence.formed > 0) & mask
-    telling = np.log(1 + np.count_nonzero(mask) / (held.sum(axis=1) + 0.5))
-    covered = telling @ held
-    best = {kind: covered[shelf.kinds == kind].max() for kind in np.flatnonzero(np.bincount(shelf.kinds[mask]))}
-    most = max(best.values())
-    for kind, most_here in best.items() if most > 0 else ():
-        factors[kind] = (most_here / most) ** SHARPNESS
-    return factors
+    covered = np.zeros(len(shelf.ids))
+    for weight, rows in zip(evidence.telling(), evidence.held, strict=True):
+        covered[rows] += weight
+    best = np.zeros(256)
+    rows = np.flatnonzero(covered)
+    np.maximum.at(best, shelf.kinds[rows], covered[rows])
+    return (best / best.max()) ** SHARPNESS if len(rows) else factors

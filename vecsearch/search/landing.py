@@ -10,19 +10,18 @@ import re
 from html import unescape
 from urllib.parse import quote
 
-from ..plain import plain
-
 #: Pages that show the text as text. A file of code opens at its lines, a check-in at its top.
 _PAGES = frozenset({"doc", "instruction", "wiki", "technote", "ticket", "forum"})
 #: Words of the directive: enough to be found once, few enough to stand within one line of the source.
 WORDS = 7
 
 
-def fragment(kind: str, format: str, text: str, title: str, snippet: str) -> str:
-    """For a chunk and its snippet, whose marks say what matched; "" if nothing can be pointed at."""
+def fragment(kind: str, format: str, text: str, readable: str, title: str, snippet: str) -> str:
+    """For a chunk, its text without markup and its snippet, whose marks say what matched; "" if nothing can
+    be pointed at."""
     if kind not in _PAGES:
         return ""
-    words = _words(plain(format, text), {unescape(m).casefold() for m in re.findall(r"<mark>(.*?)</mark>", snippet)})
+    words = _words(readable, {unescape(m) for m in re.findall(r"<mark>(.*?)</mark>", snippet)})
     directive = f":~:text={quote(' '.join(words), safe='').replace('-', '%2D')}" if words else ""
     heading = _heading(text, title) if format == "markdown" else ""
     return quote(heading, safe="-") + directive
@@ -30,12 +29,12 @@ def fragment(kind: str, format: str, text: str, title: str, snippet: str) -> str
 
 def _words(readable: str, marked: set[str]) -> list[str]:
     """A run of words from the line that holds most of what matched."""
-    lines = [line.split() for line in readable.splitlines() if len(line.split()) > 1] or [readable.split()]
-    found = [[i for i, word in enumerate(line) if not marked.isdisjoint(re.findall(r"[\w-]+", word.casefold()))] for line in lines]
-    best = max(range(len(lines)), key=lambda i: len(found[i])) if marked else 0
-    line, at = lines[best], found[best]
-    start = max(0, min(at[0] - 2, len(line) - WORDS)) if at else 0
-    words = line[start : start + WORDS]
+    lines = [line for line in readable.splitlines() if len(line.split(maxsplit=2)) > 1] or [" ".join(readable.split())]
+    mark = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, marked))})(?![\w-])" if marked else r"\Z.")
+    words = max(lines, key=lambda line: len(mark.findall(line))).split()
+    first = next((i for i, word in enumerate(words) if mark.search(word)), 0)
+    start = max(0, min(first - 2, len(words) - WORDS))
+    words = words[start : start + WORDS]
     while words and not re.search(r"\w", words[0]):
         words = words[1:]  # the bullet of a list is drawn, not written
     return words

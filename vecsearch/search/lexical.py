@@ -11,23 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..store.reader import Reader
 from ..store.shelf import Shelf
 from ..terms import parts, words
 from .inflect import forms
+from .lexicon import Lexicon
 from .query import Query
-
-#: bm25 weights of title, path, symbol, body, parts, named: a word in a title or a path says what the
-#: text is about; a piece of an identifier says less than the word itself. Doubling or halving any of
-#: them moves the measured figures by less than their noise.
-WEIGHTS = (4.0, 2.0, 3.0, 1.0, 0.5, 1.5)
-
-#: A word in more rows than this says little: that it is there counts, not how often. bm25 looks at every
-#: row that holds the word, so this bounds what a word costs to a few milliseconds.
-COMMON = 2000
-
-#: FTS5 gives a word that most rows hold next to nothing; dividing by less would make noise of it.
-LEAST_RARE = 0.2
 
 #: Words that every English question has; alone they still search.
 STOP = frozenset(
@@ -48,60 +36,57 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the rows of the shelf hold of the query, [n words, n rows]: bm25 of each word as it was
-    typed, and in any of its forms; `names` [n rows] is bm25 within the names that a row defines."""
+    """What the rows that may be found hold of the query. float32 [n rows] each: `typed` bm25 of the words as
+    typed, `formed` in any of their forms, `names` within the names that a row defines. `held`: for each word,
+    the rows that hold it in any form; `totals` int [256]: rows by kind."""
 
     words: tuple[Word, ...]
     typed: np.ndarray
     formed: np.ndarray
     names: np.ndarray
+    held: tuple[np.ndarray, ...]
+    totals: np.ndarray
+
+    def telling(self) -> np.ndarray:
+        """How much each word tells: the rarer, the more; most if no row holds it."""
+        return np.log(1 + self.totals.sum() / (np.array([len(rows) for rows in self.held]) + 0.5))
 
 
-def gather(reader: Reader, shelf: Shelf, mask: np.ndarray, query: Query) -> Evidence:
+def gather(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray, query: Query) -> Evidence:
     """Ask the full-text index for each word of the query; only rows in the mask count."""
     found = words_of(query)
     column = "title : " if query.in_title else ""
-    typed = np.zeros((len(found), len(shelf.ids)), np.float32)
-    formed, names = np.zeros_like(typed), np.zeros(len(shelf.ids), np.float32)
-    totals = np.bincount(shelf.kinds[mask], minlength=256)
-    for i, word in enumerate(found):
-        typed[i] = _scores(reader, shelf, mask, totals, f"{column}({word.expression})")
-        formed[i] = typed[i] if word.forms == word.expression else _scores(reader, shelf, mask, totals, f"{column}({word.forms})")
+    typed, formed, names = (np.zeros(len(shelf.ids), np.float32) for _ in range(3))
+    narrowed = None if mask.all() else mask
+    totals = np.bincount(shelf.kinds if narrowed is None else shelf.kinds[mask], minlength=256)
+    held = []
+    for word in found:
+        rows, values = _scores(lexicon, shelf, narrowed, totals, f"{column}({word.expression})")
+        typed[rows] += values
+        if word.forms != word.expression:
+            rows, values = _scores(lexicon, shelf, narrowed, totals, f"{column}({word.forms})")
+        formed[rows] += values
+        held.append(rows)
         if not query.in_title:
-            names += _scores(reader, shelf, mask, totals, f"{{symbol named}} : ({word.expression})")
-    return Evidence(found, typed, formed, names)
+            rows, values = _scores(lexicon, shelf, narrowed, totals, f"{{symbol named}} : ({word.expression})")
+            names[rows] += values
+    return Evidence(found, typed, formed, names, tuple(held), totals)
 
 
-def _scores(reader: Reader, shelf: Shelf, mask: np.ndarray, totals: np.ndarray, expression: str) -> np.ndarray:
-    """bm25 of each row, with the rarity that the words have within the row's own kind: FTS5 counts all
-    kinds as one, also those that the visitor may not read, and check-ins make `commit` a common word."""
-    scores = np.zeros(len(shelf.ids), np.float32)
-    ids = reader.holding(expression)
-    _, rows = shelf.rows(ids)
-    rows = rows[mask[rows]]
-    rarity = _rarity(totals, np.bincount(shelf.kinds[rows], minlength=256))
-    if len(ids) > COMMON:
-        scores[rows] = rarity[shelf.kinds[rows]]
-    elif len(ids):
-        ids, values = reader.match(expression, WEIGHTS)
-        here, rows = shelf.rows(ids)
-        everywhere = max(np.log((reader.lexical_rows() + 0.5) / (len(ids) + 0.5)), LEAST_RARE)
-        scores[rows] = values[here] * rarity[shelf.kinds[rows]] / everywhere
-        scores[~mask] = 0.0
-    return scores
+def _scores(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray | None, totals: np.ndarray, expression: str) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, bm25 of each), with the rarity that the words have within the row's own kind, among what may be
+    found: check-ins make `commit` a common word, and in the documentation it is not."""
+    rows, values = lexicon.weighed(expression)
+    if mask is not None:
+        here = mask[rows]
+        rows, values = rows[here], values[here]
+    kinds = shelf.kinds[rows]
+    return rows, values * _rarity(totals, np.bincount(kinds, minlength=256))[kinds]
 
 
 def _rarity(totals: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """Inverse document frequency within each kind, float [256], from counts by kind."""
-    return np.log(1 + (totals - found + 0.5) / (found + 0.5))
-
-
-def holding(reader: Reader, shelf: Shelf, expression: str) -> np.ndarray:
-    """bool [n rows]: which rows match an expression."""
-    held = np.zeros(len(shelf.ids), bool)
-    if expression:
-        held[shelf.rows(reader.holding(expression))[1]] = True
-    return held
+    """Inverse document frequency within each kind, float32 [256], from counts by kind."""
+    return np.log(1 + (totals - found + 0.5) / (found + 0.5)).astype(np.float32)
 
 
 def words_of(query: Query) -> tuple[Word, ...]:

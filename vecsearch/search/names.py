@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
+
+import numpy as np
 
 from ..terms import parts
 from .inflect import stem
@@ -50,22 +52,25 @@ def wanted(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(map(stem, pieces)))
 
 
-def similarity(stems: Sequence[str], path: str) -> float:
-    """0..1: the share of the question's words that the path has, less if the file's name has others too."""
-    own, above = _name_words(path)
-    shared = sum(1.0 if named else DIRECTORY for w in stems if (named := _meets(w, own)) or w in above)
-    named = sum(_meets(w, own) for w in stems)
-    return shared / max(len(stems), 1) * (0.5 + 0.5 * min(1.0, named / max(len(own), 1)))
+def similarities(stems: Sequence[str], paths: Sequence[str]) -> np.ndarray:
+    """0..1 for each path: the share of the question's words that it has, less if the file's name has others
+    too."""
+    named = [_name_words(path) for path in paths]
+    vocabulary = {word for own, _ in named for word in own}
+    met = {stem: _meeting(stem, vocabulary) for stem in stems}
+    shares = []
+    for own, above in named:
+        in_name = [not own.isdisjoint(met[stem]) for stem in stems]
+        shared = sum(1.0 if here else DIRECTORY for here, stem in zip(in_name, stems, strict=True) if here or stem in above)
+        shares.append(shared / max(len(stems), 1) * (0.5 + 0.5 * min(1.0, sum(in_name) / max(len(own), 1))))
+    return np.array(shares)
 
 
-def _meets(word: str, own: frozenset[str]) -> bool:
-    return word in own or (len(word) > 3 and any(len(o) > 3 and (o.startswith(word) or word.startswith(o)) for o in own))
-
-
-def is_namesake(name: str, path: str) -> bool:
-    """Whether the file is named for a definition: `base_model.py` for BaseModel, `users.rb` for User."""
-    file = re.sub(r"[_-]", "", PurePosixPath(path).stem.lower())
-    return name.lower().replace("_", "") in (file, file.rstrip("s"))
+def _meeting(stem: str, vocabulary: Iterable[str]) -> frozenset[str]:
+    """The words that are the stem, or begin as it does; short ones begin as everything."""
+    if len(stem) < 4:
+        return frozenset(word for word in vocabulary if word == stem)
+    return frozenset(word for word in vocabulary if word == stem or (len(word) > 3 and (word.startswith(stem) or stem.startswith(word))))
 
 
 def closeness(path: str | None, files: Sequence[str]) -> float:

@@ -4,7 +4,7 @@ parameters of a program are."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from ..errors import UsageError
@@ -15,6 +15,8 @@ MAX_CHARS = 2048
 MAX_TERMS = 64
 MAX_K = 100
 DEFAULT_K = 10
+#: What is said of a query of which not all was read.
+CUT = "the query was too long; its beginning was searched"
 MODES = ("hybrid", "semantic", "keyword")
 
 _TOKEN = re.compile(r'(-?)(?:(\w[\w-]*):)?(?:"([^"]*)"|(\S+))')
@@ -45,11 +47,19 @@ class Query:
     sort: str = "relevance"
     cut: bool = False
     explain: bool = False
+    #: Sentences about what was typed and could not be meant so.
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def filtered(self) -> bool:
         """Whether anything but the kind narrows what may be found."""
-        return bool(self.project is not None or self.paths or self.user or self.after or self.before)
+        return bool(self.filters())
+
+    def filters(self) -> list[str]:
+        """What narrows, but for the kind, as it is typed."""
+        days = [(name, datetime.fromtimestamp(when, UTC).date().isoformat()) for name, when in (("after", self.after), ("before", self.before)) if when]
+        named = [("project", self.project)] if self.project is not None else []
+        return [f"{name}:{value}" for name, value in [*named, *(("path", path) for path in self.paths), *([("user", self.user)] if self.user else []), *days]]
 
 
 def clean(text: str) -> str:
@@ -72,6 +82,7 @@ def parse(text: str, **options) -> Query:
         prefixes=tuple(found.prefixes),
         excluded=tuple(found.excluded) if positive else (),
         cut=cut or bool(rest),
+        notes=tuple(found.notes) + ((CUT,) if cut or rest else ()),
         **found.filters,
     )
     if not positive and found.excluded:
@@ -88,11 +99,14 @@ class _Parts:
         self.prefixes: list[str] = []
         self.excluded: list[str] = []
         self.filters: dict = {}
+        self.notes: list[str] = []
 
     def take(self, minus: bool, name: str, value: str, quoted: bool) -> None:
         if name and self._filter(name.lower(), value):
             return
         if name:
+            if why := self._misspelt(name.lower(), value):
+                self.notes.append(f'"{name}:{value[:40]}" is no filter and was searched as words: {why}')
             value = f"{name}:{value}"
         if quoted:
             (self.excluded if minus else self.phrases).append(value)
@@ -104,7 +118,7 @@ class _Parts:
             self.terms.append(f"-{value}" if minus else value)
 
     def _filter(self, name: str, value: str) -> bool:
-        """Whether this is a filter with a usable value; anything else is searched as it stands."""
+        """Whether this is a filter with a usable value."""
         if name == "kind" and set(value.split(",")) <= set(KINDS):
             self.filters["kinds"] = self.filters.get("kinds", frozenset()) | frozenset(value.split(","))
         elif name == "path" and value:
@@ -118,6 +132,17 @@ class _Parts:
         else:
             return False
         return True
+
+    @staticmethod
+    def _misspelt(name: str, value: str) -> str:
+        """What is wrong with what is searched as it stands, "" if it never looked like a filter."""
+        if name == "kind":
+            return f"kinds are {', '.join(sorted(KINDS))}"
+        if name in ("after", "before"):
+            return "a date is YYYY, YYYY-MM or YYYY-MM-DD"
+        if name == "in":
+            return "there is only in:title"
+        return "it names nothing" if name in ("path", "project", "user") and not value else ""
 
 
 def _date(text: str) -> int:

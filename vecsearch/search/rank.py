@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,9 +20,12 @@ from ..store.shelf import Shelf
 from ..types import KINDS
 from . import authority, kinds, names
 from .fuse import DEPTH, RRF_K, best_of, ranked, reciprocal_ranks
+from .known import Known
 from .lexical import Evidence
 
 CODE = KINDS.index("code")
+#: Hits of one artifact; further ones are only counted.
+PER_ARTIFACT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +42,9 @@ class Recipe:
     names: float = 0.25
     #: Mean similarity of all chunks: of two artifacts with an equal passage, the one that is all about it.
     whole: float = 0.5
-    #: The share of an artifact's rank among its own kind: twenty thousand check-ins repeat every word of the
+    #: Ranks are counted among artifacts of the same kind: twenty thousand check-ins repeat every word of the
     #: documentation, and would fill all ranks before it.
-    apart: float = 1.0
+    apart: bool = True
     #: Code: the file in which more chunks match is where the thing lives. Prose that is long matches often.
     coherence: float = 0.15
     #: Code: a file is named for what it does. A page's name is a whim, and in its title already.
@@ -65,22 +68,11 @@ RECIPE = Recipe()
 
 
 @dataclass(frozen=True, slots=True)
-class About:
-    """What ranking must know of an artifact that may become a hit."""
-
-    kind: str
-    path: str | None
-    hash: str
-    mtime: int
-    closed: bool = False
-    links: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Field:
     """The rows in question and what is known of them. `mask` bool [n]: may be found; `similarity` float32
     [n] or None without the semantic arm; `evidence` None without the keyword arm; `tiers` int8 [n]: how many
-    of the literals a row holds, one more if it defines the symbol asked for; `mentioned` bool [n]."""
+    of the literals a row holds, one more if it defines the symbol asked for, two if it is called so;
+    `mentioned` bool [n]: it defines a name in the question; `known`: facts of artifacts."""
 
     shelf: Shelf
     mask: np.ndarray
@@ -90,155 +82,195 @@ class Field:
     mentioned: np.ndarray
     stems: Sequence[str]
     files: Sequence[str]
-    about: Callable[[Sequence[int]], list[About]]
+    known: Known
 
 
 @dataclass
 class Ranking:
-    """Rows best first; for each artifact its rank in each arm and what each step gave it."""
+    """`rows` best first, at most PER_ARTIFACT of each artifact. `arms`: the artifacts of each arm, best first.
+    For each of the `candidates`: what each of the `steps` gave it, and how many `further` rows it has."""
 
     rows: list[int] = field(default_factory=list)
-    arms: dict[str, dict[int, int]] = field(default_factory=dict)
-    steps: dict[str, dict[int, float]] = field(default_factory=dict)
+    arms: dict[str, np.ndarray] = field(default_factory=dict)
+    candidates: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    further: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    steps: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def place(self, arm: str, artifact: int) -> int:
+        """The artifact's rank in the arm, 0 if it is in none of the first."""
+        at = np.flatnonzero(self.arms[arm] == artifact)
+        return int(at[0]) + 1 if len(at) else 0
+
+    def folded(self, artifact: int) -> int:
+        """How many of its rows matched beside those that are shown."""
+        return int(self.further[np.searchsorted(self.candidates, artifact)])
+
+    def gave(self, artifact: int) -> dict[str, float]:
+        """step -> what it gave the artifact."""
+        at = np.searchsorted(self.candidates, artifact)
+        return {name: round(float(values[at]), 4) for name, values in self.steps.items()}
+
+    def step(self, name: str, values: np.ndarray) -> np.ndarray:
+        """Notes what a step gives each candidate."""
+        self.steps[name] = values
+        return values
 
 
 def rank(found: Field, recipe: Recipe = RECIPE) -> Ranking:
     """The order of all rows that any arm found."""
     by_row = _row_arms(found)
     arms = _artifact_arms(found, by_row)
-    ranking = Ranking(arms={name: _places(scores, recipe.depth) for name, scores in arms.items()})
+    ranking = Ranking(arms={name: ranked(scores, recipe.depth) for name, scores in arms.items()})
     weights = {name: getattr(recipe, name) for name in arms}
     fused = _fused(found, arms, weights, recipe) if arms else np.zeros(0)
     candidates = np.flatnonzero(fused)
+    found.known.ask(candidates)
+    candidates = candidates[found.known.visible[candidates]]
     if not len(candidates):
         return ranking
-    rows = _best_rows(found, by_row, weights, recipe)
-    members = [rows[int(artifact)] for artifact in candidates]
-    about = found.about([group[0] for group in members])
+    members = _best_rows(found, by_row, weights, candidates, recipe)
+    ranking.candidates, ranking.further = candidates, members.further
     score = fused[candidates]
-    step = _Steps(ranking, candidates)
+    step = ranking.step
     step("fused", score)
-    score = score + step("coherence", _coherence(found, by_row, weights, candidates, about, recipe) * score.max())
-    score = score + step("name", _name(found, about, recipe) * score.max())
-    score = score + step("mentioned", _mentioned(found, members, about, recipe) * score.max())
-    score = score + step("near", recipe.near * np.array([names.closeness(item.path, found.files) for item in about]) * score.max())
-    score = score * step("place", _place(about, recipe))
+    score = score + step("coherence", _coherence(found, by_row, weights, candidates, recipe) * score.max())
+    score = score + step("name", _name(found, candidates, recipe) * score.max())
+    score = score + step("mentioned", _mentioned(found, candidates, recipe) * score.max())
+    score = score + step("near", _near(found, candidates, recipe) * score.max())
+    score = score * step("place", _place(found, candidates, recipe))
     score = score * step("kind", _kind(found, candidates, recipe))
-    score = score * step("authority", authority.factors(about) if recipe.authority else np.ones(len(score)))
+    score = score * step("authority", _authority(found, candidates, recipe))
     ranking.rows = _final(found, members, score, recipe)
     return ranking
-
-
-@dataclass(frozen=True, slots=True)
-class _Steps:
-    """Notes what a step gave each candidate, for `explain`."""
-
-    ranking: Ranking
-    candidates: np.ndarray
-
-    def __call__(self, name: str, values: np.ndarray) -> np.ndarray:
-        self.ranking.steps[name] = dict(zip(self.candidates.tolist(), values.tolist(), strict=True))
-        return values
 
 
 def _row_arms(found: Field) -> dict[str, np.ndarray]:
     arms: dict[str, np.ndarray] = {}
     if found.evidence is not None:
-        arms["keyword"] = found.evidence.typed.sum(axis=0)
-        arms["forms"] = found.evidence.formed.sum(axis=0)
-        arms["names"] = found.evidence.names
+        arms["keyword"], arms["forms"], arms["names"] = found.evidence.typed, found.evidence.formed, found.evidence.names
     if found.similarity is not None:
         arms["semantic"] = found.similarity
     return arms
 
 
 def _artifact_arms(found: Field, by_row: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    groups, starts = found.shelf.artifacts, found.shelf.starts
-    count = len(starts) - 1
+    starts = found.shelf.starts
     arms = {name: best_of(starts, scores) for name, scores in by_row.items()}
-    if found.similarity is not None and count:
-        sizes = np.maximum(np.bincount(groups, weights=found.mask, minlength=count), 1)
+    if found.similarity is not None and len(starts) > 1:
+        sizes = np.maximum(np.add.reduceat(found.mask, starts[:-1], dtype=np.int32), 1)
         # Similarities are -1..1, reciprocal ranks take what is positive: all of them, shifted.
-        arms["whole"] = np.where(arms["semantic"] > 0, np.bincount(groups, weights=found.similarity, minlength=count) / sizes + 1, 0)
+        arms["whole"] = np.where(arms["semantic"] > 0, np.add.reduceat(found.similarity, starts[:-1]) / sizes + 1, 0)
     return arms
 
 
 def _fused(found: Field, arms: dict[str, np.ndarray], weights: dict[str, float], recipe: Recipe) -> np.ndarray:
-    """Reciprocal ranks among all artifacts and among those of the same kind, in shares of `apart`."""
-    together = reciprocal_ranks(arms, weights, recipe.depth, recipe.k)
+    """Reciprocal ranks among the artifacts of each kind."""
+    if not recipe.apart:
+        return reciprocal_ranks(arms, weights, recipe.depth, recipe.k)
     kind_of = found.shelf.kinds[found.shelf.starts[:-1]]
-    present = np.flatnonzero(np.bincount(kind_of))  # np.unique would load numpy.ma, which takes longer than a whole search
-    if len(present) < 2:
-        return together
-    apart = np.zeros(len(together))
-    for kind in present:
+    fused = np.zeros(len(kind_of))
+    for kind in np.flatnonzero(np.bincount(kind_of)):
         own = np.flatnonzero(kind_of == kind)
-        apart[own] = reciprocal_ranks({name: scores[own] for name, scores in arms.items()}, weights, recipe.depth, recipe.k)
-    return (1 - recipe.apart) * together + recipe.apart * apart
+        fused[own] = reciprocal_ranks({name: scores[own] for name, scores in arms.items()}, weights, recipe.depth, recipe.k)
+    return fused
 
 
-def _places(scores: np.ndarray, depth: int) -> dict[int, int]:
-    return {int(artifact): place for place, artifact in enumerate(ranked(scores, depth), 1)}
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """Of each candidate: its best row, the next best that an arm found or -1, and how many more there are."""
+
+    first: np.ndarray
+    second: np.ndarray
+    further: np.ndarray
 
 
-def _best_rows(found: Field, by_row: dict[str, np.ndarray], weights: dict[str, float], recipe: Recipe) -> dict[int, list[int]]:
-    """artifact -> its rows that any arm found, best first; what holds a literal before what does not."""
+def _best_rows(found: Field, by_row: dict[str, np.ndarray], weights: dict[str, float], candidates: np.ndarray, recipe: Recipe) -> _Members:
+    """What holds a literal before what does not. Of an artifact that is only known as a whole, the best row."""
+    artifacts, starts = found.shelf.artifacts, found.shelf.starts
     fused = reciprocal_ranks(by_row, weights, 2 * recipe.depth, recipe.k)
-    near = found.similarity if found.similarity is not None else np.zeros(len(fused))
-    key = fused + found.tiers * recipe.exact + 1e-6 * near
-    rows: dict[int, list[int]] = {}
-    hits = np.flatnonzero(fused)
-    for row in hits[np.argsort(-key[hits], kind="stable")]:
-        rows.setdefault(int(found.shelf.artifacts[row]), []).append(int(row))
-    return _Filled(rows, found, key)
+    key = fused + found.tiers * recipe.exact
+    if found.similarity is not None:
+        key += 1e-6 * found.similarity
+    key[~found.mask] = -np.inf
+    best = np.maximum.reduceat(key, starts[:-1])
+    rows = np.flatnonzero(key == best[artifacts])
+    first = rows[np.searchsorted(artifacts[rows], candidates)]
+    place = np.full(len(starts) - 1, -1)
+    place[candidates] = np.arange(len(candidates))
+    fused[first] = 0
+    others = np.flatnonzero(fused)
+    others = others[place[artifacts[others]] >= 0]
+    others = others[np.argsort(-key[others], kind="stable")]
+    at = place[artifacts[others]]
+    second = np.full(len(candidates), -1)
+    second[at[::-1]] = others[::-1]  # the best is written last
+    return _Members(first, second, np.maximum(np.bincount(at, minlength=len(candidates)) - (PER_ARTIFACT - 1), 0))
 
 
-class _Filled(dict):
-    """For an artifact that is only known as a whole: its best row by the same key."""
-
-    def __init__(self, rows: dict[int, list[int]], found: Field, key: np.ndarray):
-        super().__init__(rows)
-        self.found, self.key = found, key
-
-    def __missing__(self, artifact: int) -> list[int]:
-        first, end = self.found.shelf.starts[artifact : artifact + 2]
-        key = np.where(self.found.mask[first:end], self.key[first:end], -np.inf)
-        return [int(first + np.argmax(key))]
+def _is_code(found: Field, candidates: np.ndarray) -> np.ndarray:
+    return found.shelf.kinds[found.shelf.starts[candidates]] == CODE
 
 
-def _coherence(found: Field, by_row: dict[str, np.ndarray], weights: dict[str, float], candidates: np.ndarray,
-               about: Sequence[About], recipe: Recipe) -> np.ndarray:
+def _coherence(found: Field, by_row: dict[str, np.ndarray], weights: dict[str, float], candidates: np.ndarray, recipe: Recipe) -> np.ndarray:
     """How much of all that matched lies in the artifact, 0..1 of the most."""
-    code = np.array([item.kind == "code" for item in about])
     fused = reciprocal_ranks(by_row, weights, recipe.depth // 2, 3 * recipe.k)
-    mass = np.bincount(found.shelf.artifacts, weights=fused, minlength=int(candidates[-1]) + 1)[candidates] * code
+    rows = np.flatnonzero(fused)
+    mass = np.bincount(found.shelf.artifacts[rows], weights=fused[rows], minlength=int(candidates[-1]) + 1)[candidates]
+    mass = mass * _is_code(found, candidates)
     return recipe.coherence * mass / mass.max() if mass.max() > 0 else mass
 
 
-def _name(found: Field, about: Sequence[About], recipe: Recipe) -> np.ndarray:
-    return recipe.name * np.array([
-        names.similarity(found.stems, item.path) if item.kind == "code" and item.path else 0.0 for item in about])
+def _name(found: Field, candidates: np.ndarray, recipe: Recipe) -> np.ndarray:
+    code, paths = _code_paths(found, candidates)
+    likeness = np.zeros(len(candidates))
+    likeness[code] = names.similarities(found.stems, paths)
+    return recipe.name * likeness
 
 
-def _mentioned(found: Field, members: Sequence[Sequence[int]], about: Sequence[About], recipe: Recipe) -> np.ndarray:
-    return recipe.mentioned * np.array([
-        float(item.kind == "code" and found.mentioned[group].any()) for item, group in zip(about, members, strict=True)])
+def _code_paths(found: Field, candidates: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Places of the source files among the candidates, and their paths."""
+    code = np.flatnonzero(_is_code(found, candidates))
+    return code, [path or "" for path in found.known.path[candidates[code]].tolist()]
 
 
-def _place(about: Sequence[About], recipe: Recipe) -> np.ndarray:
-    return np.array([names.weight(item.path) if recipe.place and item.kind == "code" and item.path else 1.0 for item in about])
+def _near(found: Field, candidates: np.ndarray, recipe: Recipe) -> np.ndarray:
+    if not found.files:
+        return np.zeros(len(candidates))
+    return recipe.near * np.array([names.closeness(path, found.files) for path in found.known.path[candidates].tolist()])
+
+
+def _mentioned(found: Field, candidates: np.ndarray, recipe: Recipe) -> np.ndarray:
+    if not found.mentioned.any():
+        return np.zeros(len(candidates))
+    defines = np.logical_or.reduceat(found.mentioned, found.shelf.starts[:-1])[candidates]
+    return recipe.mentioned * (defines & _is_code(found, candidates))
+
+
+def _place(found: Field, candidates: np.ndarray, recipe: Recipe) -> np.ndarray:
+    factors = np.ones(len(candidates))
+    if recipe.place:
+        code, paths = _code_paths(found, candidates)
+        factors[code] = [names.weight(path) for path in paths]
+    return factors
+
+
+def _authority(found: Field, candidates: np.ndarray, recipe: Recipe) -> np.ndarray:
+    if not recipe.authority:
+        return np.ones(len(candidates))
+    known, kind = found.known, found.shelf.kinds[found.shelf.starts[candidates]]
+    return authority.factors(kind, known.mtime[candidates], known.closed[candidates], known.links[candidates])
 
 
 def _kind(found: Field, candidates: np.ndarray, recipe: Recipe) -> np.ndarray:
     if not recipe.kind:
         return np.ones(len(candidates))
-    return kinds.strength(found.shelf, found.mask, found.evidence)[found.shelf.kinds[found.shelf.starts[candidates]]]
+    return kinds.strength(found.shelf, found.evidence)[found.shelf.kinds[found.shelf.starts[candidates]]]
 
 
-def _final(found: Field, members: Sequence[Sequence[int]], score: np.ndarray, recipe: Recipe) -> list[int]:
-    entries = []
-    for value, group in zip(score.tolist(), members, strict=True):
-        for place, row in enumerate(group):
-            tier = int(found.tiers[row]) if recipe.exact else 0
-            entries.append((-tier, -value * recipe.second**place, len(entries), row))
-    return [row for *_, row in sorted(entries)]
+def _final(found: Field, members: _Members, score: np.ndarray, recipe: Recipe) -> list[int]:
+    """Literals first, then the score; of equal ones, in the order of the shelf."""
+    further = members.second >= 0
+    rows = np.concatenate([members.first, members.second[further]])
+    value = np.concatenate([score, score[further] * recipe.second])
+    tier = found.tiers[rows] if recipe.exact else np.zeros(len(rows), np.int8)
+    return rows[np.lexsort((rows, -value, -tier))].tolist()

@@ -35,6 +35,10 @@ class Result:
         if _GRAVITY.index(state) > _GRAVITY.index(self.state):
             self.state, self.message = state, message
 
+    def note(self, sentence: str) -> None:
+        """Say something beside the state, which stays what it is."""
+        self.message = f"{self.message}; {sentence}" if self.message else sentence
+
 
 class Clock:
     """Milliseconds by stage."""

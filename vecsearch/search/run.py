@@ -11,10 +11,13 @@ import numpy as np
 from ..errors import EmbedError, NoIndexError
 from ..fossil.repository import change_mark
 from ..store.reader import Reader, State
-from ..store.shelf import Shelf
+from ..store.shelf import Shelf, file_stamp
 from ..types import Embedder
 from . import floor, gather, hits, lexical, rank, suggest
 from .filters import allowed_rows
+from .known import Known
+from .lexicon import Lexicon
+from .memory import Memory
 from .query import Query
 from .result import Clock, Result
 
@@ -35,6 +38,8 @@ def search(db: sqlite3.Connection, embedder: Callable[[], Embedder], query: Quer
     result = Result(query)
     with one_state(db):
         _answer(db, embedder, result, frozenset(kinds), base_url, recipe)
+    for sentence in query.notes:
+        result.note(sentence)
     return result
 
 
@@ -61,24 +66,27 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
         result.degrade("no_index", str(error))
         return
     result.model, result.checkin = state.model, state.checkin
-    if reader.mark("change") != change_mark(db):
+    shelf = reader.shelf(state, kinds)
+    memory = Memory.of(shelf, file_stamp(db))
+    if memory.fact("stale", lambda: reader.mark("change") != change_mark(db)):
         result.degrade("stale", "the repository has changed since it was indexed; run: vecsearch index")
-    permitted = kinds & query.kinds if query.kinds else kinds
-    shelf = reader.shelf(state, permitted)
-    mask = allowed_rows(reader, shelf, query)
+    lexicon, known = Lexicon(reader, shelf, memory), Known(db, reader, shelf, memory)
+    mask = allowed_rows(reader, shelf, lexicon, query)
+    if len(mask) and not mask.any() and query.filtered:
+        result.note(f"nothing here passes {' '.join(query.filters())}")
     clock.lap("open")
     similarity = _similarity(shelf, mask, state, embedder, query, result)
     clock.lap("semantic")
-    evidence = _evidence(reader, shelf, mask, query, result)
+    evidence = _evidence(lexicon, shelf, mask, query, result)
     clock.lap("keyword")
     fused = None if evidence is not None and state.model.startswith(LETTERS_ONLY) else similarity
-    found = gather.field(reader, shelf, mask, evidence, fused, query)
+    found = gather.field(reader, shelf, lexicon, known, mask, evidence, fused, query)
     relevant = _is_relevant(found, floor.from_mark(reader.mark("floor"), state.model))
     ranking = rank.rank(found, recipe) if relevant else rank.Ranking()
     clock.lap("rank")
     hits.fill(db, reader, result, found, ranking, similarity, base_url)
     if result.total < suggest.FEW and evidence is not None:
-        result.suggestions = suggest.suggestions(reader, shelf, mask, query)
+        result.suggestions = suggest.suggestions(lexicon, mask, query)
     clock.lap("hits")
 
 
@@ -102,23 +110,24 @@ def _similarity(shelf: Shelf, mask: np.ndarray, state: State, embedder: Callable
         result.degrade("model_mismatch", f"the index was built with {state.model} ({state.dim}), the provider now gives "
                        f"{len(embedded)} numbers: answered by keywords only; run: vecsearch rebuild")
         return None
-    return np.where(mask, shelf.similarity(embedded), np.float32(0))
+    found = shelf.similarity(embedded)
+    return found if mask.all() else np.where(mask, found, np.float32(0))
 
 
-def _evidence(reader: Reader, shelf: Shelf, mask: np.ndarray, query: Query, result: Result) -> lexical.Evidence | None:
+def _evidence(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray, query: Query, result: Result) -> lexical.Evidence | None:
     """What the rows hold of the query's words; None where the keyword arm does not answer."""
     if query.mode == "semantic" or not mask.any():
         return None
-    if not reader.has_lexical():
+    if not lexicon.reader.has_lexical():
         result.degrade("keyword_unavailable", "answered by meaning only: there is no full-text index here")
         return None
-    return lexical.gather(reader, shelf, mask, query)
+    return lexical.gather(lexicon, shelf, mask, query)
 
 
 def _is_relevant(found: rank.Field, elsewhere: floor.Elsewhere | None) -> bool:
     """What holds a literal, or defines the name asked for, needs no other witness."""
     if found.tiers.any():
         return True
-    covered = None if found.evidence is None else floor.coverage(found.evidence, found.shelf, found.mask)
+    covered = None if found.evidence is None else floor.coverage(found.evidence, found.shelf)
     similarity = None if found.similarity is None else float(found.similarity.max(initial=0.0))
     return floor.is_relevant(covered, similarity, elsewhere)

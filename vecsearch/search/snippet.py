@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from markupsafe import Markup, escape
 
-from ..plain import plain
 from ..terms import fold, parts, words
 from .inflect import stem
 from .lexical import STOP
@@ -22,19 +22,18 @@ _PROSE = frozenset({"markdown", "wiki", "html", "rst", "asciidoc", "man", "plain
 _WORD = re.compile(r"[\w-]+")
 
 
-def snippet(format: str, text: str, query: Query, title: str = "") -> Markup:
-    """At most LENGTH characters where most of what was asked stands together, matched words marked. Headings at
-    the beginning that `title` has already are left out."""
-    readable = _readable(format, plain(format, text)[:HORIZON], title)
-    wanted = _Wanted(query)
-    spans = [(m.start(), m.end(), said) for m in _WORD.finditer(readable) if (said := wanted.by(m.group()))]
+def snippet(format: str, readable: str, query: Query, title: str = "") -> Markup:
+    """At most LENGTH characters of a text whose markup is gone, where most of what was asked stands together,
+    matched words marked. Headings at the beginning that `title` has already are left out."""
+    readable = _on_one_line(format, readable[:HORIZON], title)
+    spans = _wanted(query).spans(readable)
     start, end = _window(readable, spans)
     marked = _mark(readable, [(a, b) for a, b, _ in spans if start <= a and b <= end], start, end)
     return Markup("{}{}{}").format("…" if start else "", marked, "…" if end < len(readable) else "")
 
 
-def _readable(format: str, text: str, title: str) -> str:
-    """On one line. A paragraph that no stop ends, such as a heading, is kept apart from the next."""
+def _on_one_line(format: str, text: str, title: str) -> str:
+    """A paragraph that no stop ends, such as a heading, is kept apart from the next."""
     if format not in _PROSE:
         return " ".join(text.split())
     blocks = [folded for block in re.split(r"\n\s*\n", text) if (folded := " ".join(block.split()))]
@@ -45,7 +44,7 @@ def _readable(format: str, text: str, title: str) -> str:
 
 
 class _Wanted:
-    """What the query asks for, in any form of its words; remembers each word of a text that it has seen."""
+    """What the query asks for, in any form of its words."""
 
     def __init__(self, query: Query):
         typed = [fold(w) for text in (*query.terms, *query.phrases) for w in words(text)]
@@ -55,21 +54,40 @@ class _Wanted:
         self.stems = {stem(w): w for w in self.typed if len(w) > 3}
         self.prefixes = tuple(fold(p) for p in query.prefixes)
         self.pairs = [w for w in self.typed if not w.isascii()]
-        self.seen: dict[str, str] = {}
+        keys = sorted({*self.prefixes, *(stem(w) if len(w) > 3 else w for w in self.typed)})
+        # What can answer holds one of these, or a letter that may be one of these with an accent.
+        self.near = re.compile("|".join([*map(re.escape, keys), r"[^\x00-\x7f]"]), re.I)
+
+    def spans(self, text: str) -> list[tuple[int, int, str]]:
+        """(start, end, word of the query) for each word of the text that answers one."""
+        found, end = [], 0
+        for match in self.near.finditer(text):
+            start = match.start()
+            if start < end:
+                continue
+            while start > end and (text[start - 1].isalnum() or text[start - 1] in "_-"):
+                start -= 1
+            if word := _WORD.match(text, start):
+                end = word.end()
+                if said := self.by(word.group()):
+                    found.append((start, end, said))
+        return found
 
     def by(self, word: str) -> str:
         """The word of the query that this one answers, "" if none."""
-        if word not in self.seen:
-            self.seen[word] = self._by(fold(word), parts(word))
-        return self.seen[word]
-
-    def _by(self, word: str, pieces: list[str]) -> str:
-        for piece in (word, *pieces, *re.split(r"[_-]+", word)):
+        folded = fold(word)
+        for piece in (folded, *parts(word), *re.split(r"[_-]+", folded)):
             if found := self.typed.get(piece) or self.stems.get(stem(piece)):
                 return found
-        if self.prefixes and word.startswith(self.prefixes):
-            return word
-        return "" if word.isascii() else next((w for w in self.pairs if w in word), "")
+        if self.prefixes and folded.startswith(self.prefixes):
+            return folded
+        return "" if folded.isascii() else next((w for w in self.pairs if w in folded), "")
+
+
+@lru_cache(maxsize=8)
+def _wanted(query: Query) -> _Wanted:
+    """One for all hits of a page."""
+    return _Wanted(query)
 
 
 def _window(text: str, spans: list[tuple[int, int, str]]) -> tuple[int, int]:
@@ -93,8 +111,8 @@ def _window(text: str, spans: list[tuple[int, int, str]]) -> tuple[int, int]:
 
 
 def _mark(text: str, spans: list[tuple[int, int]], start: int, end: int) -> Markup:
-    out, at = Markup(), start
+    out, at = [], start
     for begin, stop in spans:
-        out += escape(text[at:begin]) + Markup("<mark>{}</mark>").format(text[begin:stop])
+        out += [escape(text[at:begin]), Markup("<mark>"), escape(text[begin:stop]), Markup("</mark>")]
         at = stop
-    return out + escape(text[at:end])
+    return Markup("").join([*out, escape(text[at:end])])

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..store.reader import Reader
-from ..store.shelf import Shelf
 from ..terms import fold, words
 from . import lexical
+from .lexicon import Lexicon
 from .query import Query
 
 #: With so many hits nobody needs another word.
@@ -18,28 +17,28 @@ SHORTEST, LONG = 4, 8
 COMPARED, ASKED = 20_000, 12
 
 
-def suggestions(reader: Reader, shelf: Shelf, mask: np.ndarray, query: Query) -> list[str]:
+def suggestions(lexicon: Lexicon, mask: np.ndarray, query: Query) -> list[str]:
     """At most one: the query with each unknown word replaced by the nearest known one."""
     typed = [lexical.bare(term) for term in query.terms]
-    better = {word: near for word in typed if (near := _nearest(reader, shelf, mask, word))}
+    better = {word: near for word in typed if (near := _nearest(lexicon, mask, word))}
     return [" ".join(better.get(word, word) for word in typed)] if better else []
 
 
-def _nearest(reader: Reader, shelf: Shelf, mask: np.ndarray, word: str) -> str:
+def _nearest(lexicon: Lexicon, mask: np.ndarray, word: str) -> str:
     """The nearest known word, of equally near ones the most frequent; "" if the word is known or none is near."""
     plain = fold(word)
-    if len(plain) < SHORTEST or words(plain) != [plain] or _readers(reader, shelf, mask, plain):
+    if len(plain) < SHORTEST or words(plain) != [plain] or _readers(lexicon, mask, plain):
         return ""
     most = 1 if len(plain) < LONG else 2
-    candidates = ((distance(plain, term, most), term) for term in reader.known_words(plain[0], COMPARED))
+    candidates = ((distance(plain, term, most), term) for term in lexicon.reader.known_words(plain[0], COMPARED))
     near = sorted((apart, term) for apart, term in candidates if apart <= most)[:ASKED]
-    found = [(apart, -count, term) for apart, term in near if (count := _readers(reader, shelf, mask, term))]
+    found = [(apart, -count, term) for apart, term in near if (count := _readers(lexicon, mask, term))]
     return min(found)[2] if found else ""
 
 
-def _readers(reader: Reader, shelf: Shelf, mask: np.ndarray, word: str) -> int:
+def _readers(lexicon: Lexicon, mask: np.ndarray, word: str) -> int:
     """How many rows that may be found hold the word."""
-    return int(np.count_nonzero(lexical.holding(reader, shelf, lexical.quote([word])) & mask))
+    return int(np.count_nonzero(mask[lexicon.rows(lexical.quote([word]))]))
 
 
 def distance(a: str, b: str, most: int) -> int:

@@ -144,7 +144,7 @@ def _key(db: sqlite3.Connection, stamp: str, model: str, dim: int) -> tuple:
     blocks is of the reader's own transaction, and other writes to the repository do not change it."""
     if stamp and db.execute("SELECT 1 FROM fx_vec_touched LIMIT 1").fetchone() is None:
         return (stamp,)
-    file = _file_stamp(db)
+    file = file_stamp(db)
     return (stamp, model, dim, *file) if file else ()
 
 

@@ -50,10 +50,6 @@ class Asked:
         usual = {"project": "*", "sort": "relevance", "mode": "hybrid", "k": DEFAULT_K, "offset": 0, "explain": 0}
         return address(self.base, {name: value for name, value in args.items() if value != usual.get(name, "")})
 
-    def everywhere(self) -> Query:
-        """The same query over every kind: what the counts beside the menu count."""
-        return replace(self.query, kinds=frozenset(), offset=0, k=1)
-
 
 def address(base: str, args: Mapping[str, object], page: str = "") -> str:
     """An address below /ext/search; empty arguments are left to the caller."""

@@ -22,9 +22,9 @@ from .resources import headline, static_text
 MOST = 10
 
 
-def results(result: Result, facets: dict[str, int], next_url: str | None) -> Response:
+def results(result: Result, next_url: str | None) -> Response:
     """format=json."""
-    return replies.as_json(result_json(result, next_url) | {"facets": facets})
+    return replies.as_json(result_json(result, next_url))
 
 
 def openapi() -> Response:

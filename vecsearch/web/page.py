@@ -13,12 +13,13 @@ from ..fossil import artifact, repository
 from ..fossil.behind import checkins_since
 from ..fossil.corpus import media
 from ..present import code_lines
+from ..search.query import CUT
 from ..search.run import Result, search
 from ..search.similar import similar
 from ..store import passage
 from ..store.plane import has_map
 from ..store.reader import Reader
-from ..types import Embedder, Hit
+from ..types import Hit
 from . import formats, replies
 from .asked import Asked, read, read_format
 from .visit import visit
@@ -26,12 +27,10 @@ from .visit import visit
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was asked, by whom as far as it matters, and the result. `facets` counts the answer by kind,
-    whichever kind is chosen; `kinds` are the visitor's that the index holds anything of."""
+    """What was asked, by whom as far as it matters, and the result; `kinds` are the visitor's."""
 
     asked: Asked
     result: Result
-    facets: dict[str, int]
     kinds: frozenset[str]
 
 
@@ -47,7 +46,7 @@ def page() -> Response:
             return formats.suggest(db, asked, kinds)
         answer = answer_to(db, asked, kinds)
         if form == "json":
-            return formats.results(answer.result, answer.facets, next_url(answer))
+            return formats.results(answer.result, next_url(answer))
         if form == "atom":
             return formats.atom(answer.asked, answer.result, repository.project_name(db))
         return _page(db, answer)
@@ -56,29 +55,17 @@ def page() -> Response:
 def answer_to(db: sqlite3.Connection, asked: Asked, kinds: frozenset[str]) -> Answer:
     """Search, or look for what is similar, over the given kinds only."""
     if not kinds:
-        return Answer(asked, Result(asked.query, message="nothing here is open to you; log in to search"), {}, kinds)
+        return Answer(asked, Result(asked.query, message="nothing here is open to you; log in to search"), kinds)
     if asked.like:
         result = similar(db, asked.like, asked.query, kinds, asked.base)
-        facets = result.facets
     else:
-        result, facets = _search(db, asked, kinds)
-    if (asked.query.cut or replies.address_was_cut()) and not result.message:
-        result.message = "the query was too long; its beginning was searched"
+        result = search(db, lambda: embed.get(Reader(db).settings()), asked.query, kinds, asked.base)
+    if replies.address_was_cut() and not asked.query.cut:
+        result.note(CUT)
     if "checkin" not in kinds:
         # Which check-in is the newest is for those to know who may read it.
         result.checkin, result.hits = "", [replace(hit, ci="") for hit in result.hits]
-    return Answer(asked, result, facets, kinds)
-
-
-def _search(db: sqlite3.Connection, asked: Asked, kinds: frozenset[str]) -> tuple[Result, dict[str, int]]:
-    """The result, and its counts by kind: with a kind chosen, a second look tells those of the others."""
-    def embedder() -> Embedder:
-        return embed.get(Reader(db).settings())
-
-    result = search(db, embedder, asked.query, kinds, asked.base)
-    if not (asked.query.kinds and asked.something):
-        return result, result.facets
-    return result, search(db, embedder, asked.everywhere(), kinds, asked.base).facets | result.facets
+    return Answer(asked, result, kinds)
 
 
 def next_url(answer: Answer) -> str | None:
@@ -97,7 +84,7 @@ def _page(db: sqlite3.Connection, answer: Answer) -> Response:
         result=result,
         groups=_groups(result.hits),
         kinds=sorted(reader.counts(answer.kinds)) if indexed and answer.kinds else [],
-        facets=answer.facets,
+        facets=result.facets,
         projects=reader.projects(answer.kinds) if indexed and answer.kinds else [],
         closed=not answer.kinds,
         similar_to=_title_of(db, asked) if asked.like else "",

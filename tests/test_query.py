@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vecsearch.errors import UsageError
-from vecsearch.search.fuse import best_of, fold, ranked, reciprocal_ranks
+from vecsearch.search.fuse import best_of, ranked, reciprocal_ranks
 from vecsearch.search.lexical import unwanted, words_of
 from vecsearch.search.query import MAX_CHARS, MAX_TERMS, Query, clean, known_kind, parse, whole_number
 
@@ -91,7 +91,18 @@ def test_fusion_by_hand():
     assert reciprocal_ranks(arms, {"semantic": 1.0}, k=60) == pytest.approx([1 / 61, 0, 1 / 62])
 
 
-def test_best_of_each_artifact_and_what_is_folded():
-    artifacts = np.array([0, 0, 0, 1])
+def test_best_of_each_artifact():
     assert best_of(np.array([0, 3, 4]), np.array([1.0, 5.0, 2.0, 3.0])).tolist() == [5.0, 3.0]
-    assert fold([1, 3, 0, 2], artifacts, 2) == ([1, 3, 0], {0: 1})
+
+
+@pytest.mark.parametrize(("typed", "said"), [
+    ("kind:nosuch x", ['"kind:nosuch" is no filter and was searched as words: kinds are api, checkin, code, doc, forum, instruction, media, '
+                       "technote, ticket, wiki"]),
+    ("before:yesterdayish x", ['"before:yesterdayish" is no filter and was searched as words: a date is YYYY, YYYY-MM or YYYY-MM-DD']),
+    ("in:body x", ['"in:body" is no filter and was searched as words: there is only in:title']),
+    ("path: x", ['"path:" is no filter and was searched as words: a path follows the colon at once']),
+    ("word " * 3000, ["the query was too long; its beginning was searched"]),
+    ('foo:bar c:\\temp a::b "kind:x y" kind:doc after:2024 in:title path:src user:ann project:p', []),
+])
+def test_what_looks_like_a_filter_and_is_none_is_said(typed, said):
+    assert list(parse(typed).notes) == said

@@ -175,3 +175,46 @@ def test_each_step_can_be_left_out(ask):
     assert ask("retry with backoff", recipe=replace(RECIPE, semantic=0, whole=0)).hits
     tests_first = ask("test_retry_with_backoff test retry", recipe=replace(RECIPE, place=False)).hits
     assert tests_first[0].path == "tests/test_retry.py"
+
+
+@pytest.mark.parametrize("question", ["the server and the repository", "retry with backoff", "max-loadavg", '"copy the snapshot back"', "C++"])
+def test_a_count_of_a_kind_is_what_its_filter_gives(ask, question):
+    everywhere = ask(question, k=100)
+    assert everywhere.facets and sum(everywhere.facets.values()) == everywhere.total
+    for kind in KINDS:
+        narrowed = ask(f"kind:{kind} {question}", k=100)
+        assert narrowed.total == len(narrowed.hits) == everywhere.facets.get(kind, 0) and narrowed.facets == everywhere.facets
+        assert [h.path for h in narrowed.hits] == [h.path for h in everywhere.hits if h.kind == kind]
+
+
+@pytest.mark.parametrize(("name", "path"), [("docs/c.md", "docs/c.md"), ("C.MD", "docs/c.md"), ("/src/use.js", "src/use.js"),
+                                            ("render.js", "src/render.js"), ("test_retry.py", "tests/test_retry.py")])
+def test_what_is_called_as_the_query_says_stands_first(ask, name, path):
+    assert paths(ask(name))[0] == path
+
+
+def test_a_filter_that_lets_nothing_pass_is_said(ask):
+    result = ask("load average project:nope path:docs")
+    assert (result.hits, result.state, result.message) == ([], "ok", "nothing here passes project:nope path:docs")
+    assert ask("load average path:docs").message == ""
+
+
+def test_a_misspelt_filter_is_said_and_searched(ask):
+    result = ask("kind:nosuch load average")
+    assert "docs/load.md" in paths(result) and result.state == "ok" and result.message.startswith('"kind:nosuch" is no filter')
+
+
+@pytest.mark.parametrize("question", ["how do I make a backup", "what does the verify command do", "my computer was stolen",
+                                      "explain the storage format", "make a backup every night"])
+def test_words_of_asking_do_not_silence_a_small_repository(demo_indexed, question):
+    db = open_readonly(demo_indexed)
+    assert search(db, Builtin, parse(question), KINDS).hits
+    db.close()
+
+
+@pytest.mark.parametrize("question", ["sourdough bread without a dutch oven", "who won the football world cup", "cheap flights to London",
+                                      "make a chocolate cake"])
+def test_a_small_repository_refuses_what_belongs_elsewhere(demo_indexed, question):
+    db = open_readonly(demo_indexed)
+    assert not search(db, Builtin, parse(question), KINDS).hits
+    db.close()

@@ -19,6 +19,17 @@ DEFAULT_K = 10
 CUT = "the query was too long; its beginning was searched"
 MODES = ("hybrid", "semantic", "keyword")
 
+#: What a filter wants, for those that were meant as one and are none.
+_MISSPELT = {
+    "kind": f"kinds are {', '.join(sorted(KINDS))}",
+    "after": "a date is YYYY, YYYY-MM or YYYY-MM-DD",
+    "before": "a date is YYYY, YYYY-MM or YYYY-MM-DD",
+    "in": "there is only in:title",
+    "project": "a name follows the colon at once",
+    "path": "a path follows the colon at once",
+    "user": "a name follows the colon at once",
+}
+
 _TOKEN = re.compile(r'(-?)(?:(\w[\w-]*):)?(?:"([^"]*)"|(\S+))')
 #: Control characters, zero-width characters and direction overrides: never meant, always in the way.
 _INVISIBLE = re.compile("[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -105,9 +116,9 @@ class _Parts:
         if name and self._filter(name.lower(), value):
             return
         if name:
-            if why := self._misspelt(name.lower(), value):
-                self.notes.append(f'"{name}:{value[:40]}" is no filter and was searched as words: {why}')
             value = f"{name}:{value}"
+        if why := _MISSPELT.get(value.partition(":")[0].lower() if ":" in value and not (quoted and not name) else ""):
+            self.notes.append(f'"{value[:40]}" is no filter and was searched as words: {why}')
         if quoted:
             (self.excluded if minus else self.phrases).append(value)
         elif minus and re.search(r"\w", value) and not value.startswith("-"):
@@ -132,17 +143,6 @@ class _Parts:
         else:
             return False
         return True
-
-    @staticmethod
-    def _misspelt(name: str, value: str) -> str:
-        """What is wrong with what is searched as it stands, "" if it never looked like a filter."""
-        if name == "kind":
-            return f"kinds are {', '.join(sorted(KINDS))}"
-        if name in ("after", "before"):
-            return "a date is YYYY, YYYY-MM or YYYY-MM-DD"
-        if name == "in":
-            return "there is only in:title"
-        return "it names nothing" if name in ("path", "project", "user") and not value else ""
 
 
 def _date(text: str) -> int:

@@ -148,7 +148,7 @@ def _key(db: sqlite3.Connection, stamp: str, model: str, dim: int) -> tuple:
     return (stamp, model, dim, *file) if file else ()
 
 
-def _file_stamp(db: sqlite3.Connection) -> tuple:
+def file_stamp(db: sqlite3.Connection) -> tuple:
     """Changes with every write to the database; empty if that cannot be told."""
     path = next((file for _, name, file in db.execute("PRAGMA database_list") if name == "main"), "")
     if not path or os.path.exists(f"{path}-wal"):

@@ -44,7 +44,7 @@ class Walk:
         self.number += 1
         try:
             change()
-        except (AssertionError, OSError):  # Fossil refuses some, such as a check-in after a closed one: no change
+        except (AssertionError, OSError, IndexError):  # Fossil refuses some, such as a check-in after a closed one: no change
             return f"no {change.__name__}"
         return change.__name__
 
@@ -147,7 +147,7 @@ class Walk:
             self.pull()
 
     def shun(self) -> None:
-        files = self.here.sql("SELECT DISTINCT uuid FROM blob JOIN mlink ON fid=rid ORDER BY rid")
+        files = self.here.sql("SELECT DISTINCT uuid FROM blob JOIN mlink ON fid=rid WHERE uuid NOT IN (SELECT uuid FROM shun) ORDER BY rid")
         if files:
             self.here.shun(self.random.choice(files)[0], rebuild=self.random.random() < 0.5)
 

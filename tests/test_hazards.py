@@ -56,6 +56,12 @@ FILES: dict[str, bytes] = {
     "media/talk.txt": b"Good evening, this is the alphatranscript.\n",
     "media/broken.json": b'{"uri": "https://m.example/x.mp4", "bytes": "many"}',
     "again.md": b"# Deleted and added again\n\nalphaagain\n",
+    "HACKING": b"Who wants to change alphahacking begins with the tests, and then with the rest of it.\n",
+    "rules.unheardof": b"allow {\n  alpharules = [a];\n}\n",
+    "shot.png": PNG,
+    "picture.md": b"\x89PNG\r\n\x1a\n alphapicture without a NUL\n",
+    "docs/twin-one.md": b"# Twins\n\nalphatwins\n",
+    "lib/twin-two.md": b"# Twins\n\nalphatwins\n",
 }
 
 #: What to ask, and what the best hit must be: (kind, path), or None where nothing may be found.
@@ -73,6 +79,9 @@ ASKED = [
     ("alphatechnote", ("technote", None)), ("alphaticket", ("ticket", None)), ("alphacomment499", ("ticket", None)),
     ("alphaforum", ("forum", None)), ("alphaedited", ("forum", None)), ("alphaunedited", None), ("alphaprivate", None), ("alphashunned", None),
     ("alphapending", None), ("alpharejected", None), ("alphaconcealed", None), ("alphaphantom", None), ("alphalink", None),
+    ("alphahacking", ("doc", "HACKING")), ("alpharules", ("code", "rules.unheardof")), ("shot.png", None), ("alphapicture", None),
+    ("alphafire", ("doc", "\N{FIRE}.md")), ("twin-two", ("doc", "docs/twin-one.md")), ("alphatwins path:lib", ("doc", "docs/twin-one.md")),
+    ("alphatwins path:docs", ("doc", "docs/twin-one.md")),
 ]
 
 SECRETS = ("alphaprivate", "alphashunned", "alphapending", "alpharejected", "alphaconcealed", "alphaunedited")
@@ -87,6 +96,7 @@ def forge(tmp_path_factory) -> Forge:
     forge.commit({}, message=" ")
     forge.commit({"secret.md": b"# Plan\n\nalphaprivate\n"}, message="alphaprivate plan", branch="hush", private=True)
     forge.update("trunk")
+    import_emoji(forge)
     forge.shun(forge.hash_of(b"# Later\n\nalphashunned\n"))
     forge.wiki("a/b & <c>", "# A page\n\nalphawiki\n")
     forge.technote("Released, alphatechnote.", title="Release")
@@ -105,6 +115,15 @@ def forge(tmp_path_factory) -> Forge:
     forge.sql("INSERT INTO blob(rcvid, size, uuid) VALUES(0, -1, ?)", "f" * 64)
     subprocess.run([VECSEARCH, "index", "-R", str(forge.path)], check=True, capture_output=True)
     return forge
+
+
+def import_emoji(forge: Forge) -> None:
+    """A name that `fossil add` does not take, but `fossil import --git` brings."""
+    tip = forge.one("SELECT b.uuid FROM event e JOIN blob b ON b.rid=e.objid WHERE e.type='ci' AND b.rid NOT IN (SELECT rid FROM private)"
+                    " ORDER BY e.mtime DESC")
+    cards = [line for line in forge.fossil("artifact", tip).split("\n") if line.startswith("F ")]
+    fire = forge.put(b"# Fire\n\nalphafire\n")
+    forge.artifact(C="import", F=[*cards, f"F \N{FIRE}.md {fire}"], P=tip, U="ann")
 
 
 def add_comments(forge: Forge, uuid: str, comments: list[str]) -> None:
@@ -139,7 +158,7 @@ def test_each_item_is_found_or_is_not(forge, query, expected):
 def test_status_names_what_was_skipped_and_why(forge):
     done = subprocess.run([VECSEARCH, "status", "--skipped", "-R", str(forge.path)], check=True, capture_output=True, text=True)
     for line in ("logo.md: skipped: binary", "nul-first.txt: skipped: binary", "empty.md: skipped: empty", "blank.md: skipped: empty",
-                 "package-lock.json: skipped: lock file", "latin.c: decoded as cp1252", "link.md: skipped: symbolic link", "app.min.js: minified"):
+                 "package-lock.json: skipped: lock file", "shot.png: skipped: binary", "picture.md: skipped: binary", "latin.c: decoded as cp1252", "link.md: skipped: symbolic link", "app.min.js: minified"):
         assert line in done.stdout, line
     assert "big.md: indexed 1.0 of 2.6 MB" in done.stdout and "media/broken.json: skipped: broken manifest" in done.stdout
 

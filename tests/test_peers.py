@@ -235,6 +235,14 @@ def test_half_a_sync_is_named_and_the_rest_taken(ours, copy):
     assert report.taken > 8
 
 
+def test_a_peers_hit_is_found_by_each_of_its_paths(ours, theirs, copy):
+    """tools/wing.py is the same content as src/wing.py: from tables and from files alike."""
+    for name, location in (("tables", theirs), ("files", copy)):
+        peers.add(ours, name, str(location))
+        assert {hit.path for hit in hits(ours, f"flap path:tools project:{name}")} == {"src/wing.py"}
+        peers.remove(ours, name)
+
+
 @pytest.mark.parametrize("change", [
     {"format": 2}, {"dim": 0}, {"dim": "128"}, {"artifacts": []}, {"tips": {"trunk": 1}}, {"artifacts": {"ab": {"kind": "spell", "path": None}}},
     {"artifacts": {"ab": {"kind": "doc", "path": 3}}}, {"packs": {"vec/checkins-2026-03.pack": "00"}},
@@ -252,6 +260,8 @@ def test_names_that_cannot_be_are_refused(ours, theirs):
     for name, base in (("terns", ""), ("", ""), ("a b", ""), ("x", "javascript:alert(1)")):
         with pytest.raises(UsageError):
             peers.add(ours, name, str(theirs), base_url=base)
+    with pytest.raises(UsageError, match="is this repository itself"):
+        peers.add(ours, "self", str(ours))
     with pytest.raises(UsageError, match="no peer gulls"):
         peers.remove(ours, "gulls")
     with pytest.raises(RepositoryError):

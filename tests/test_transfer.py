@@ -17,7 +17,7 @@ from vecsearch import index as indexing
 from vecsearch.index import embedding
 from vecsearch.embed.hashing import Hashing
 from vecsearch.errors import EmbedError, StoreError
-from vecsearch.fossil.repository import open_readonly
+from vecsearch.fossil.repository import change_mark, open_readonly
 from vecsearch.library import forget_library, import_library
 from vecsearch.publish import blob_name
 from vecsearch.publish.outgoing import Outgoing
@@ -168,12 +168,38 @@ def test_a_malformed_blob_is_refused_whole_and_named(original, copy, vecsearch):
     assert "docs/migration.md" in paths and "docs/breeding.md" not in paths
 
 
-def test_a_blob_that_the_catalog_does_not_mean_is_left_out(original, copy):
+def test_a_blob_that_the_catalog_does_not_mean_is_refused_and_named(original, copy):
     """Half a sync: the blob is newer than the catalog."""
     name = blob_name(hash_by_path(original, "docs/breeding.md"))
     write(copy, lambda db: rows.put(db, name, stored(original, name) + b"?"))
     report = import_(copy)
-    assert report.missing == {"doc": 1} and report.refused == []
+    assert report.missing == {} and [fault.split(":")[0] for fault in report.refused] == [name]
+    assert "not the version that vec/index.json lists" in report.refused[0]
+
+
+@pytest.mark.parametrize("catalogued", [True, False])
+def test_a_bit_that_flipped_in_a_vector_is_noticed(original, copy, catalogued):
+    """The lowest bit of the last number: still a unit vector, still listed, but not what the table says."""
+    name = blob_name(hash_by_path(original, "docs/breeding.md"))
+    data = bytearray(stored(original, name))
+    data[-4] ^= 1
+    change = "UPDATE unversioned SET content=?, encoding=0 WHERE name=?"
+    write(copy, lambda db: (db.execute(change, (bytes(data), name)), catalogued or rows.remove(db, catalog.NAME)))
+    report = import_(copy, model=MODEL)
+    assert len(report.refused) == 1 and report.refused[0].startswith(f"{name}: damaged")
+    assert "docs/breeding.md" not in {hit["path"] for answer in answers(copy) for hit in answer["hits"]}
+
+
+def test_a_rebuild_of_the_clone_leaves_the_index_current(tmp_path):
+    """`fossil rebuild` numbers tags anew, here with gaps that amendments left."""
+    forge = make_site(tmp_path / "site")
+    for comment in ("once", "twice"):
+        forge.fossil("amend", "trunk", "-m", comment)
+    index_site(forge.path)
+    before = change_mark(open_readonly(forge.path))
+    forge.settle()
+    assert change_mark(open_readonly(forge.path)) == before
+    assert index_site(forge.path).unchanged
 
 
 def test_a_blob_of_an_older_version_is_stale_and_named(tmp_path):

@@ -28,6 +28,7 @@ FILES = {
     "docs/licence.md": "# Licence\n\nTake it, colony counts and all.\n",
     "docs/again.md": "# Licence\n\nTake it, colony counts and all.\n\n",
     "src/wing.py": "def flap(n):\n    return n * 2\n\n\ndef glide():\n    return 'wind'\n",
+    "tools/wing.py": "def flap(n):\n    return n * 2\n\n\ndef glide():\n    return 'wind'\n",
     "AGENTS.md": "# For agents\n\nRun the island survey first.\n",
     "media/call.json": '{"uri": "https://example.org/c.mp3", "sha3": "' + "a" * 64 + '", "mime": "audio/mpeg", "bytes": 3,'
                        ' "transcript": "media/call.txt"}',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import sqlite3
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from .config import SETTINGS, parse
 from .errors import UsageError, VecsearchError
 from .fossil.corpus import media
+from .fossil import repository
 from .fossil.repository import open_readonly
 from .store import connection, settings
 from .store.reader import Reader
@@ -39,11 +41,21 @@ def change_setting(path: Path, name: str, text: str | None) -> str:
     try:
         with connection.transaction(db):
             settings.store(db, name, text)
+        hint = _no_such_branch(db, str(value)) if name == "branch" and value else ""
     except sqlite3.Error as error:
         raise connection.explain(path, error) from error
     finally:
         db.close()
-    return f"{name} = {_text(value)}\n{_advice(name)}"
+    return f"{name} = {_text(value)}\n{hint}{_advice(name)}"
+
+
+def _no_such_branch(db: sqlite3.Connection, name: str) -> str:
+    """A branch may be set before it is made; but who mistyped wants to know."""
+    if repository.has_branch(db, name):
+        return ""
+    near = difflib.get_close_matches(name, repository.branches(db), n=1, cutoff=0.5)
+    hint = f'; did you mean "{near[0]}"?' if near else ""
+    return f'there is no branch "{name}" yet{hint}; until there is, files are read from trunk\n'
 
 
 def _advice(name: str) -> str:

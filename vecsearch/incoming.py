@@ -53,12 +53,14 @@ class Incoming:
         return None if data is None else sorted(ve01.decode(data, self.dim, name), key=lambda record: record.seq)
 
     def _read(self, name: str) -> bytes | None:
-        """A file, unless the catalog does not list it or means another version: half a sync."""
+        """A file, unless the catalog does not list it. Raises BlobError if the catalog means another version:
+        half a sync, or somebody's own file."""
         if name not in self.files or (self.digests is not None and name not in self.digests):
             return None
+        data = unversioned.read(self.db, name)
         if self.digests is not None and self.digests[name] != self.files[name]:
-            return None
-        return unversioned.read(self.db, name)
+            raise BlobError(f"{name}: not the version that {catalog.NAME} lists; run: fossil uv sync, and import again")
+        return data
 
     def _packed(self) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
@@ -104,7 +106,8 @@ def entry_of(artifact: Artifact, records: list[Record], fingerprint: str, dim: i
     described = artifact.chunks or tuple(Chunk(r.seq, "", artifact.title) for r in records)
     if len(described) != len(records):
         raise BlobError(f"{blob_name(artifact.hash)}: {len(records)} chunks, the catalog describes {len(described)}")
-    source = Source(artifact.kind, artifact.hash, artifact.path, fingerprint, 0, artifact.branch, artifact.user, artifact.mtime)
+    source = Source(artifact.kind, artifact.hash, artifact.path, fingerprint, 0, artifact.branch, artifact.user, artifact.mtime,
+                    artifact.also)
     chunks = [replace(c, seq=(number << PEER_SHIFT) | r.seq, text=r.text) for c, r in zip(described, records)]
     vectors = np.stack([r.vector for r in records]) if records else np.zeros((0, dim), np.float32)
     return Entry(Document(source, artifact.title, artifact.format), chunks, [b""] * len(chunks), vectors)

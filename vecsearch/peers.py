@@ -56,6 +56,8 @@ def add(path: Path, name: str, location: str, *, base_url: str = "", trusted: bo
         taken = {peer.name for peer in exchange.peers(db)} | set(Reader(db).projects(KINDS))
         if name in taken:
             raise UsageError(f"there is a project {name} already; see: vecsearch peer list")
+        if not is_url(location) and Path(location).exists() and Path(location).samefile(path):
+            raise UsageError(f"{location} is this repository itself; a peer is another one")
         number = 1 + max((peer.number for peer in exchange.peers(db)), default=0)
         place = location if is_url(location) else str(Path(location).resolve())
         base = base_url or (_without_login(location) if is_url(location) else "")
@@ -124,7 +126,7 @@ def _update(db: sqlite3.Connection, peer: Peer) -> PeerReport:
         for entry in entries:
             writer.put(entry, offer.catalog.model, peer.name)
         for artifact in moved:
-            writer.relocate(known[artifact.hash][0], artifact.kind, artifact.path, artifact.branch)
+            writer.relocate(known[artifact.hash][0], artifact.kind, artifact.path, artifact.branch, artifact.also)
         writer.remove(gone)
         if gone:
             writer.forget_words()  # a peer removes what may no longer be read there

@@ -24,7 +24,8 @@ class Source:
     `hash`, `path`: see the table in docs/index-format.md. `fingerprint` changes whenever the
     text or its author, time or title would, but not when only the path does: a rename costs no
     embedding. `rid` is the row of `blob` that holds the text (0: there is none, as for tickets).
-    `branch` is the branch at whose tip a file was found. `mtime` is Unix time.
+    `branch` is the branch at whose tip a file was found. `mtime` is Unix time. `also` are the other paths
+    under which the same content stands.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class Source:
     branch: str = ""
     user: str = ""
     mtime: int = 0
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ class Document:
     `text` has Unix line ends and no NUL. `format` is a markup (`markdown`, `wiki`, `html`, `rst`,
     `asciidoc`, `man`, `plain`), a programming language (`python`, `c`, ...) or `passages`, in
     which case `passages` holds the text. `skipped` is the reason why there is no text to index
-    (`binary`, `empty`, ...); such a document can still be found by its path. `notes` are facts
+    (`binary`, `empty`, ...); such a document can still be found by its path, unless it has no `format`:
+    a file that is of no kind is only listed. `notes` are facts
     worth counting, such as `decoded as cp1252`.
     """
 

@@ -23,6 +23,12 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+#: How files begin that are no text, whatever their bytes are: a picture need not hold a NUL.
+_SIGNATURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"%PDF-", b"PK\x03\x04", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ",
+               b"7z\xbc\xaf\x27\x1c", b"\x7fELF", b"\xca\xfe\xba\xbe", b"OggS", b"wOFF", b"wOF2", b"SQLite format 3\0", b"\0asm")
+_SYMBOLS = re.compile(r"[{}()\[\]<>=;$%^\\|#&*+@_/~`]")
+#: Prose has few symbols that programs are made of, and some words.
+MOST_SYMBOLS, LEAST_WORDS = 0.04, 8
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\b\x1b")) + b"\x7f"
 _UNPRINTABLE = re.compile(r"[\0\ud800-\udfff]")
 
@@ -56,6 +62,12 @@ def decode(content: bytes, max_bytes: int) -> Decoded:
     return Decoded(text if text.strip() else "", "" if text.strip() else "empty", tuple(notes))
 
 
+def is_prose(text: str) -> bool:
+    """Whether a text is written for people: sentences rather than a program, a list of settings or data."""
+    solid = len("".join(text.split()))
+    return len(text.split()) >= LEAST_WORDS and len(_SYMBOLS.findall(text)) <= MOST_SYMBOLS * solid
+
+
 def tidy(text: str) -> str:
     """Unix line ends, and a blank for what SQLite or UTF-8 cannot hold: NULs, lone surrogates."""
     return _unix_lines(_UNPRINTABLE.sub(" ", text))
@@ -66,6 +78,8 @@ def _encoding(head: bytes, cut: bool) -> tuple[str, bytes]:
     for mark, name in _MARKS:
         if head.startswith(mark):
             return name, mark
+    if head.startswith(_SIGNATURES):
+        return "", b""
     window = head[:NUL_WINDOW]
     if b"\0" in window:
         return _utf16_without_mark(window), b""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -59,10 +59,12 @@ class _Pending:
 
 class Embedding:
     """Asks the provider only for texts that nobody embedded before, wherever they stood. `embedded`
-    counts these. With `anew` nothing that is stored is reused."""
+    counts these. With `anew` nothing that is stored is reused. `former` is the path that an artifact had: a
+    text that was embedded under it keeps its vector, which then remembers that path."""
 
     def __init__(self, db: sqlite3.Connection, embedder: Embedder, anew: bool = False):
         self.db, self.embedder, self.anew = db, embedder, anew
+        self.former: Mapping[str, str | None] = {}
         self.embedded = 0
 
     def stream(self, groups: Iterable[list[Cut]]) -> Iterator[list[Entry]]:
@@ -86,14 +88,27 @@ class Embedding:
         """Ask for what is neither stored nor `under_way` in the batch before."""
         texts = [chunking.embedding_text(d.source.path, c, d.format) for d, chunks in batch for c in chunks]
         digests = [text_digest(text) for text in texts]
-        reused = {} if self.anew else Reader(self.db).vectors_by_digest(list(dict.fromkeys(digests)), self.embedder.model)
-        vectors = {digest: np.frombuffer(vector, "<f4") for digest, vector in reused.items()}
+        vectors = self._stored(digests)
+        if before := self._under_former_paths(batch, digests, vectors):
+            found = self._stored(before.values())
+            digests = [before[i] if before.get(i) in found else digest for i, digest in enumerate(digests)]
+            vectors |= found
         fresh = {digest: text for digest, text in zip(digests, texts) if digest not in vectors}
         for digest in under_way:
             fresh.pop(digest, None)
         self.embedded += len(fresh)
         made = provider.submit(self.embedder.embed_documents, list(fresh.values())) if fresh else None
         return _Pending(batch, digests, vectors, list(fresh), made)
+
+    def _stored(self, digests: Iterable[bytes]) -> dict[bytes, np.ndarray]:
+        found = {} if self.anew else Reader(self.db).vectors_by_digest(list(dict.fromkeys(digests)), self.embedder.model)
+        return {digest: np.frombuffer(vector, "<f4") for digest, vector in found.items()}
+
+    def _under_former_paths(self, batch: list[Cut], digests: list[bytes], vectors: Mapping[bytes, np.ndarray]) -> dict[int, bytes]:
+        """place in `digests` -> what it was under the path that its artifact had, of what has no vector."""
+        every = ((d, c) for d, chunks in batch for c in chunks)
+        return {i: text_digest(chunking.embedding_text(self.former[d.source.hash], c, d.format)) for i, (d, c) in enumerate(every)
+                if digests[i] not in vectors and self.former.get(d.source.hash, d.source.path) != d.source.path}
 
     def _entries(self, pending: _Pending, following: _Pending | None) -> list[Entry]:
         """A batch with its vectors, which the following one may hold texts of, too."""

@@ -123,6 +123,7 @@ class Run:
             moved = [s for s in wanted.values() if not self._is_new(was := indexed.get(s.hash), s) and _has_moved(was, s)]
             gone = [hash_ for hash_ in indexed if hash_ not in wanted]
             expected = len(sources)
+        self.embedding.former = {s.hash: was.path for s in sources if (was := indexed.get(s.hash))} if indexed else {}
         done = 0
         for entries in self.embedded(batches(self._chunked(sources))):
             self._store(entries, indexed)
@@ -130,7 +131,7 @@ class Run:
             self.progress(done, max(done, expected))
         with connection.transaction(self.db):
             for source in moved:
-                self.writer.relocate(indexed[source.hash].id, source.kind, source.path, source.branch)
+                self.writer.relocate(indexed[source.hash].id, source.kind, source.path, source.branch, source.also)
             self.publisher.moved(moved)
             self._remove(indexed, gone)
         self._embed_the_rest()
@@ -251,4 +252,4 @@ class Run:
 
 
 def _has_moved(was: Known | None, source: Source) -> bool:
-    return was is not None and (was.path, was.branch) != (source.path, source.branch)
+    return was is not None and (was.path, was.branch, was.also) != (source.path, source.branch, source.also)

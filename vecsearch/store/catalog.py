@@ -62,7 +62,8 @@ def write(head: Catalog, entries: Iterable[tuple[str, Mapping[str, Any]]]) -> by
 
 def describe(artifact: Artifact) -> dict[str, Any]:
     """An artifact's entry. Text fields that are empty are left out."""
-    optional = {"title": artifact.title, "branch": artifact.branch, "user": artifact.user, "mtime": artifact.mtime}
+    optional = {"title": artifact.title, "branch": artifact.branch, "user": artifact.user, "mtime": artifact.mtime,
+                "also": list(artifact.also)}
     return {"kind": artifact.kind, "path": artifact.path, "project": artifact.project, "format": artifact.format,
             "chunks": _chunk_rows(artifact), **{name: value for name, value in optional.items() if value}}
 
@@ -139,7 +140,7 @@ def described(hash_: str, entry: Mapping[str, Any]) -> Artifact:
         chunks.append(Chunk(seq, "", title, _string(symbol), lines, _string(own) or user, int(time) or mtime))
     return Artifact(hash_, entry["kind"], path if path is None else _string(path), _string(entry.get("title", "")),
                     _string(entry.get("format", "plain")), _string(entry.get("branch", "")), user, mtime, tuple(chunks),
-                    _string(entry.get("project", "")))
+                    _string(entry.get("project", "")), tuple(map(_string, entry.get("also", ()))))
 
 
 def _string(value: Any) -> str:

@@ -35,6 +35,7 @@ class Artifact:
     mtime: int
     chunks: tuple[Chunk, ...]
     project: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Peer:
     tips: dict[str, str]
 
 
+_ALSO = "(SELECT group_concat(path, char(10)) FROM (SELECT path FROM fx_vec_alias a WHERE a.source_id=s.id ORDER BY path))"
 _TRAVELS = ("s.kind IN (SELECT value FROM json_each(?))"
             " AND (s.project='' OR s.kind='api' AND s.project IN (SELECT value FROM json_each(?)))")
 
@@ -83,9 +85,11 @@ def artifacts(db: sqlite3.Connection, kinds: Iterable[str], libraries: Iterable[
 
 
 def _artifacts(db: sqlite3.Connection, condition: str, values: tuple) -> Iterator[Artifact]:
+    # A peer of an older version has no such table.
+    also = _ALSO if db.execute("SELECT 1 FROM sqlite_schema WHERE name='fx_vec_alias'").fetchone() else "''"
     rows = db.execute(
         "SELECT s.hash, s.kind, s.path, s.title, s.format, s.branch, s.user, s.mtime,"
-        " s.project, c.seq, d.title, d.symbol, d.line_a, d.line_b, d.user, d.mtime FROM fx_vec_source s"
+        f" s.project, {also}, c.seq, d.title, d.symbol, d.line_a, d.line_b, d.user, d.mtime FROM fx_vec_source s"
         " JOIN fx_vec_detail d ON d.source_id=s.id JOIN fx_vec_chunk c ON c.id=d.chunk_id"
         f" WHERE {condition} ORDER BY s.hash, c.seq", values)
     head: tuple = ()
@@ -93,11 +97,16 @@ def _artifacts(db: sqlite3.Connection, condition: str, values: tuple) -> Iterato
     for *facts, seq, title, symbol, a, b, user, mtime in rows:
         if tuple(facts) != head:
             if head:
-                yield Artifact(*head[:-1], tuple(chunks), head[-1])
+                yield _artifact(head, chunks)
             head, chunks = tuple(facts), []
         chunks.append(Chunk(seq, "", title, symbol, (a, b) if a else None, user, mtime))
     if head:
-        yield Artifact(*head[:-1], tuple(chunks), head[-1])
+        yield _artifact(head, chunks)
+
+
+def _artifact(head: tuple, chunks: list[Chunk]) -> Artifact:
+    *facts, project, also = head
+    return Artifact(*facts, tuple(chunks), project, tuple(also.split("\n")) if also else ())
 
 
 def records(db: sqlite3.Connection, hash_: str, model: str) -> list[Record]:

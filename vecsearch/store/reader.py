@@ -223,7 +223,7 @@ class Reader:
 
     def row_facts(self) -> Iterator[tuple[int, str, str | None, str, int]]:
         """(row id, project, path, user, mtime) of every chunk, and of every artifact under the negative
-        row id by which it is found if it is only a name; for filters."""
+        row id by which it is found if it is only a name; once for each of its paths; for filters."""
         detail = "fx_vec_detail" in self.tables
         extra = f"coalesce(CAST(d.user AS TEXT), ''), {_time('d.mtime')}" if detail else "'', 0"
         join = "LEFT JOIN fx_vec_detail d ON d.chunk_id=c.id" if detail else ""
@@ -231,6 +231,11 @@ class Reader:
         if "fx_vec_source" in self.tables:
             yield from self.db.execute("SELECT -id, CAST(project AS TEXT), CAST(path AS TEXT), CAST(user AS TEXT),"
                                        f" {_time('mtime')} FROM fx_vec_source")
+        if "fx_vec_alias" in self.tables:
+            columns = "CAST(s.project AS TEXT), CAST(a.path AS TEXT), CAST({0}.user AS TEXT)"
+            own = "FROM fx_vec_alias a JOIN fx_vec_source s ON s.id=a.source_id"
+            yield from self.db.execute(f"SELECT d.chunk_id, {columns.format('d')}, {_time('d.mtime')} {own} JOIN fx_vec_detail d ON d.source_id=s.id")
+            yield from self.db.execute(f"SELECT -s.id, {columns.format('s')}, {_time('s.mtime')} {own}")
 
     def artifact_facts(self, ids: Sequence[int]) -> list[tuple[str, str | None, str, str, int]]:
         """(kind, path, hash, project, mtime) for each row id, in their order, without reading any text; of no

@@ -71,6 +71,8 @@ DERIVED = {
   mtime INTEGER NOT NULL,
   digest BLOB NOT NULL
 )""",
+    # Further paths of an artifact: the same content may stand in several places.
+    "fx_vec_alias": "CREATE TABLE fx_vec_alias(source_id INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY(source_id, path)) WITHOUT ROWID",
     # A chunk that begins with a contract, [DEF:id:type], and its tags: a JSON list of [name, value].
     "fx_vec_contract": """CREATE TABLE fx_vec_contract(
   chunk_id INTEGER PRIMARY KEY,

@@ -50,16 +50,19 @@ def from_elsewhere(db: sqlite3.Connection) -> bool:
 
 
 def read(db: sqlite3.Connection, name: str) -> bytes | None:
-    """The content of a file, None if there is none. Raises BlobError if it is damaged."""
+    """The content of a file, None if there is none. Raises BlobError if it is not what the table says it is."""
     if not _exists(db):
         return None
-    row = db.execute("SELECT encoding, content, sz FROM unversioned WHERE name=? AND hash IS NOT NULL", (name,)).fetchone()
+    row = db.execute("SELECT encoding, content, sz, hash FROM unversioned WHERE name=? AND hash IS NOT NULL", (name,)).fetchone()
     if row is None or row[1] is None:
         return None
-    encoding, content, size = row
+    encoding, content, size, hash_ = row
     data = _inflate(bytes(content), name) if encoding else bytes(content)
     if len(data) != size:
         raise BlobError(f"{name}: {len(data)} bytes, the unversioned table says {size}")
+    digest = hashlib.sha1(data, usedforsecurity=False) if len(hash_) == 40 else hashlib.sha3_256(data)
+    if digest.hexdigest() != hash_:
+        raise BlobError(f"{name}: damaged: its content has the hash {digest.hexdigest()[:16]}, the unversioned table says {hash_[:16]}")
     return data
 
 

@@ -45,13 +45,14 @@ class Writer:
                         " (SELECT id FROM fx_vec_chunk WHERE hash=? AND coalesce(project,'')=?)", (source.hash, project))
         self.db.execute("DELETE FROM fx_vec_chunk WHERE hash=? AND coalesce(project,'')=?", (source.hash, project))
         source_id = self._insert_source(entry.document, project)
+        self._set_aliases(source_id, source.also)
         for chunk, digest, vector in zip(entry.chunks, entry.digests, entry.vectors, strict=True):
             chunk_id = self._insert_chunk(source_id, entry.document, chunk, digest, project)
             self._insert_vector(chunk_id, model, vector.astype("<f4").tobytes())
             for other, blob in kept.get(digest, {}).items():
                 self._insert_vector(chunk_id, other, blob)
-        if not entry.chunks:
-            self._lexical_source(source_id, entry.document.title, source.path)
+        if not entry.chunks and entry.document.format:
+            self._lexical_source(source_id, entry.document.title, _paths(source.path, source.also))
 
     def _ids_of(self, hash_: str, project: str) -> list[int]:
         return [i for (i,) in self.db.execute("SELECT id FROM fx_vec_source WHERE hash=? AND project=?", (hash_, project))]
@@ -88,7 +89,7 @@ class Writer:
             "INSERT INTO fx_vec_detail VALUES(?,?,?,?,?,?,?,?,?)",
             (chunk_id, source_id, chunk.title, chunk.symbol, a, b, chunk.user or source.user, chunk.mtime or source.mtime, digest),
         )
-        self._lexical("", chunk_id, lexical.row(chunk.title, source.path, chunk.symbol, document.format, chunk.text))
+        self._lexical("", chunk_id, lexical.row(chunk.title, _paths(source.path, source.also), chunk.symbol, document.format, chunk.text))
         contracts.put(self.db, chunk_id, chunk.text)
         return chunk_id
 
@@ -109,6 +110,7 @@ class Writer:
                     f"DELETE FROM {table} WHERE {key} IN (SELECT chunk_id FROM fx_vec_detail WHERE source_id=?)", (source_id,)
                 )
             self.db.execute("DELETE FROM fx_vec_detail WHERE source_id=?", (source_id,))
+            self.db.execute("DELETE FROM fx_vec_alias WHERE source_id=?", (source_id,))
             self.db.execute("DELETE FROM fx_vec_source WHERE id=?", (source_id,))
 
     def remove_undescribed(self) -> None:
@@ -116,8 +118,8 @@ class Writer:
         self.db.execute("DELETE FROM fx_vec_embedding WHERE chunk_id NOT IN (SELECT chunk_id FROM fx_vec_detail)")
         self.db.execute("DELETE FROM fx_vec_chunk WHERE id NOT IN (SELECT chunk_id FROM fx_vec_detail)")
 
-    def relocate(self, source_id: int, kind: str, path: str | None, branch: str) -> None:
-        """The same artifact under another name: rows and full-text entries move, vectors stay."""
+    def relocate(self, source_id: int, kind: str, path: str | None, branch: str, also: tuple[str, ...] = ()) -> None:
+        """The same artifact under other names: rows and full-text entries move, vectors stay."""
         self._unindex(source_id)
         self.db.execute("UPDATE fx_vec_source SET title=coalesce(?, '') WHERE id=? AND title=path", (path, source_id))
         self.db.execute("UPDATE fx_vec_source SET kind=?, path=?, branch=? WHERE id=?", (kind, path, branch, source_id))
@@ -125,7 +127,12 @@ class Writer:
             "UPDATE fx_vec_chunk SET kind=?, path=? WHERE id IN (SELECT chunk_id FROM fx_vec_detail WHERE source_id=?)",
             (kind, path, source_id),
         )
+        self._set_aliases(source_id, also)
         self._index(source_id)
+
+    def _set_aliases(self, source_id: int, paths: Iterable[str]) -> None:
+        self.db.execute("DELETE FROM fx_vec_alias WHERE source_id=?", (source_id,))
+        self.db.executemany("INSERT INTO fx_vec_alias VALUES(?,?)", [(source_id, path) for path in paths])
 
     def _unindex(self, source_id: int) -> None:
         try:
@@ -146,12 +153,14 @@ class Writer:
             " JOIN fx_vec_detail d ON d.source_id=s.id JOIN fx_vec_chunk c ON c.id=d.chunk_id WHERE s.id=?",
             (source_id,),
         ).fetchall()
-        for chunk_id, *fields in rows:
-            self._lexical(command, chunk_id, lexical.row(*fields))
+        also = [path for (path,) in self.db.execute("SELECT path FROM fx_vec_alias WHERE source_id=? ORDER BY path", (source_id,))]
+        for chunk_id, title, path, *fields in rows:
+            self._lexical(command, chunk_id, lexical.row(title, _paths(path, also), *fields))
         if not rows:
-            found = self.db.execute("SELECT CAST(title AS TEXT), CAST(path AS TEXT) FROM fx_vec_source WHERE id=?", (source_id,)).fetchone()
+            found = self.db.execute("SELECT CAST(title AS TEXT), CAST(path AS TEXT) FROM fx_vec_source WHERE id=? AND format<>''",
+                                    (source_id,)).fetchone()
             if found:
-                self._lexical_source(source_id, *found, command=command)
+                self._lexical_source(source_id, found[0], _paths(found[1], also), command=command)
 
     def _lexical_source(self, source_id: int, title: str, path: str | None, command: str = "") -> None:
         """A document without text is found by its title and path alone, under the row id -source_id."""
@@ -231,3 +240,8 @@ class Writer:
         self.db.execute("DELETE FROM fx_vec_library WHERE project=?", (project,))
         if template is not None:
             self.db.execute("INSERT INTO fx_vec_library VALUES(?,?)", (project, template))
+
+
+def _paths(path: str | None, also: Iterable[str]) -> str | None:
+    """All the names of an artifact, by each of which it is found."""
+    return " ".join((path, *sorted(also))) if path else path

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 from ...config import Settings
@@ -74,12 +74,14 @@ def all_sources(db: sqlite3.Connection, settings: Settings, only: set[str] | Non
 
 def _claimed(db: sqlite3.Connection, settings: Settings, found: list[files.Found], only: set[str] | None) -> Iterator[Source]:
     seen: set[str] = set()
+    paths = files.paths(found)
     for kind in KINDS:
         for source in _of_kind(db, settings, kind, found, only):
             if source.hash not in seen:
                 if kind != "checkin":  # none of these comes twice, and there may be many
                     seen.add(source.hash)
-                yield source
+                also = paths.get(source.hash, frozenset()) - {source.path}
+                yield replace(source, also=tuple(sorted(also)[:files.MOST_PATHS])) if also else source
 
 
 def _of_kind(db: sqlite3.Connection, settings: Settings, kind: str, found: list[files.Found], only: set[str] | None) -> Iterable[Source]:

@@ -14,14 +14,16 @@ from ...errors import ArtifactError
 from ...types import Document, Source
 from .. import artifact, repository
 from ..checkin_files import changed, files_holding, files_of
-from ..decode import decode
+from ..decode import NUL_WINDOW, decode, is_prose
 from . import languages, second_hand
 from .facts import fingerprint, unix_seconds
 
 KINDS = ("instruction", "media", "doc", "code")
 
-#: A file without an ending is opened to see its `#!` line; no script is longer than this.
-_LONGEST_SCRIPT = 1 << 20
+#: A file whose name says nothing is opened to see what it is, unless it is longer than this.
+_LONGEST_UNNAMED = 4 << 20
+#: Of the places in which the same content stands so many are remembered.
+MOST_PATHS = 100
 #: `mlink.mperm` of a symbolic link (PERM_LNK in src/manifest.c).
 _PERM_LINK = 2
 
@@ -92,8 +94,8 @@ def found(db: sqlite3.Connection, settings: Settings, only: set[str] | None = No
             if entry.hash in rows:
                 rid, size = rows[entry.hash]
                 kind, format = kind_of(path)
-                if not kind and languages.may_have_shebang(path) and "code" in tip.kinds and size <= _LONGEST_SCRIPT:
-                    kind, format = _by_content(db, rid)
+                if not kind and "code" in tip.kinds:
+                    kind, format = _by_content(db, rid, size)
                 if kind in tip.kinds:
                     files.append(Found(kind, format, path, entry.hash, rid, tip))
     return sorted(files, key=lambda file: file.path)
@@ -117,16 +119,32 @@ def _public(db: sqlite3.Connection, hashes: set[str]) -> dict[str, tuple[int, in
     return {hash_: (rid, size) for hash_, rid, size in rows}
 
 
-def _by_content(db: sqlite3.Connection, rid: int) -> tuple[str, str]:
+def paths(files: list[Found]) -> dict[str, set[str]]:
+    """Hash -> paths, of every content that stands in several places."""
+    by_hash: dict[str, set[str]] = {}
+    for file in files:
+        by_hash.setdefault(file.hash, set()).add(file.path)
+    return {hash_: places for hash_, places in by_hash.items() if len(places) > 1}
+
+
+def _by_content(db: sqlite3.Connection, rid: int, size: int) -> tuple[str, str]:
+    """What a file is whose name does not say: a script, prose, other text; of no format if it is no text."""
+    if size > _LONGEST_UNNAMED:
+        return "code", ""
     try:
-        language = languages.shebang_language(artifact.read(db, rid))
+        head = artifact.head(db, rid, NUL_WINDOW)
     except ArtifactError:  # kept, so that the run names it when it is read for its text
         return "code", "text"
-    return ("code", language) if language else ("", "")
+    if language := languages.shebang_language(head):
+        return "code", language
+    decoded = decode(head, NUL_WINDOW)
+    if decoded.skipped:
+        return "code", ""
+    return ("doc", "plain") if is_prose(decoded.text) else ("code", "text")
 
 
 def classifier(settings: Settings) -> Callable[[str], tuple[str, str]]:
-    """path -> (kind, format), both "" for a file that is not indexed.
+    """path -> (kind, format), both "" for a file whose name does not say; kind "none" is not to be indexed.
 
     A pattern with a slash is held against the whole path, one without against the name in any
     folder; `*` also crosses slashes, as in Fossil's own globs; case makes no difference, but for
@@ -138,7 +156,7 @@ def classifier(settings: Settings) -> Callable[[str], tuple[str, str]]:
     def kind_of(path: str) -> tuple[str, str]:
         language = languages.language(path)
         if ignored(path):
-            return "", ""
+            return "none", ""
         if instruction(path):
             return "instruction", _markup(path) or language or "markdown"
         if media(path):
@@ -148,7 +166,7 @@ def classifier(settings: Settings) -> Callable[[str], tuple[str, str]]:
         named = path.rpartition("/")[2].lower() in languages.BY_NAME
         if doc(path) and not named:
             # Texts below media/ are transcripts: they are found as their manifests.
-            return ("", "") if path.startswith("media/") else ("doc", _markup(path) or "plain")
+            return ("none", "") if path.startswith("media/") else ("doc", _markup(path) or "plain")
         return ("code", language or "text") if language or code(path) else ("", "")
 
     return kind_of
@@ -172,13 +190,20 @@ def _markup(path: str) -> str:
 def document(db: sqlite3.Connection, settings: Settings, source: Source) -> Document:
     """The text of a file, or why it has none. Raises ArtifactError."""
     path = source.path or ""
-    _, format = classifier(settings)(path)
+    kind, format = classifier(settings)(path)
+    if not kind:
+        size = db.execute("SELECT size FROM blob WHERE rid=?", (source.rid,)).fetchone()[0]
+        _, format = _by_content(db, source.rid, size)
+        if size > _LONGEST_UNNAMED:
+            return Document(source, path, "", skipped=f"{size / 1e6:.1f} MB of an unknown kind")
     if second_hand.is_lock_file(path):
         return Document(source, path, format, skipped="lock file")
     if _is_link(db, source.rid):
         return Document(source, path, format, skipped="symbolic link")
     content = artifact.read(db, source.rid)
     decoded = decode(content, settings["max-file-kb"] << 10)
+    if not kind and not decoded.text:
+        return Document(source, path, "", skipped=decoded.skipped)
     if not format or format == "text":
         format = languages.shebang_language(content) or "text"
     elif format == "man" and not decoded.text.lstrip("\n").startswith((".", "'")):

@@ -124,11 +124,6 @@ def language(path: str) -> str:
     return BY_ENDING.get(ending) or BY_NAME.get(stem.partition(".")[0], "")
 
 
-def may_have_shebang(path: str) -> bool:
-    """A name without any ending: only the content can tell."""
-    return "." not in path.rpartition("/")[2].lstrip(".")
-
-
 def shebang_language(content: bytes) -> str:
     """The language that the `#!` line names; "" if there is none."""
     first = content[:200].split(b"\n", 1)[0].decode("latin-1")

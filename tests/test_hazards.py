@@ -58,7 +58,7 @@ FILES: dict[str, bytes] = {
     "again.md": b"# Deleted and added again\n\nalphaagain\n",
     "HACKING": b"Who wants to change alphahacking begins with the tests, and then with the rest of it.\n",
     "rules.unheardof": b"allow {\n  alpharules = [a];\n}\n",
-    "shot.png": PNG,
+    "shot.png": PNG + b"another",
     "picture.md": b"\x89PNG\r\n\x1a\n alphapicture without a NUL\n",
     "docs/twin-one.md": b"# Twins\n\nalphatwins\n",
     "lib/twin-two.md": b"# Twins\n\nalphatwins\n",

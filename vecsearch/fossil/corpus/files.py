@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ...config import Settings
+from ...config import SETTINGS, Settings
 from ...errors import ArtifactError
 from ...types import Document, Source
 from .. import artifact, repository
@@ -151,7 +151,7 @@ def classifier(settings: Settings) -> Callable[[str], tuple[str, str]]:
     instructions: agents read AGENTS.md, and docs/agents.md is a page about them.
     """
     ignored, media, doc, code = (matcher(settings[f"{name}-glob"]) for name in ("ignore", "media", "doc", "code"))
-    instruction = matcher(settings["instruction-glob"], re.NOFLAG)
+    instruction, usual = matcher(settings["instruction-glob"], re.NOFLAG), matcher(SETTINGS["doc-glob"].default)
 
     def kind_of(path: str) -> tuple[str, str]:
         language = languages.language(path)
@@ -167,7 +167,10 @@ def classifier(settings: Settings) -> Callable[[str], tuple[str, str]]:
         if doc(path) and not named:
             # Texts below media/ are transcripts: they are found as their manifests.
             return ("none", "") if path.startswith("media/") else ("doc", _markup(path) or "plain")
-        return ("code", language or "text") if language or code(path) else ("", "")
+        if language or code(path):
+            return "code", language or "text"
+        # Who took a pattern out of doc-glob does not want these files.
+        return ("none" if path.startswith("media/") or usual(path) else ""), ""
 
     return kind_of
 

@@ -1,5 +1,5 @@
-"""Index time and chunks per kind of a repository, and the time of a run after one more check-in at
-two sizes.
+"""Index time and chunks per kind of a repository, the time of a run after one more check-in at two sizes,
+and that of a run without anything to do.
 
     python benchmarks/corpora.py LARGE.fossil SMALL.fossil
 
@@ -87,8 +87,19 @@ def one_more(path: Path, folder: Path, times: int = 5) -> float:
     return statistics.median(taken)
 
 
+def nothing_to_do(path: Path, times: int = 15) -> tuple[float, float]:
+    """Median seconds of a run that finds the index current, and of loading numpy and sqlite3, in turn."""
+    taken: tuple[list[float], list[float]] = ([], [])
+    for _ in range(times):
+        for command, list_ in zip(([VECSEARCH, "index", "-R", str(path)], [sys.executable, "-c", "import numpy, sqlite3"]), taken, strict=True):
+            start = time.perf_counter()
+            subprocess.run(command, check=True, capture_output=True)
+            list_.append(time.perf_counter() - start)
+    return statistics.median(taken[0]), statistics.median(taken[1])
+
+
 def main() -> None:
-    """Print all three."""
+    """Print all of it."""
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as folder:
@@ -98,6 +109,8 @@ def main() -> None:
             full(copy)
         large, small = (one_more(copy, Path(folder)) for copy in copies)
         print(f"one more check-in of 3 files, median of 5: {large:.2f} s on {copies[0].name}, {small:.2f} s on {copies[1].name}, ratio {large / small:.2f}")
+        idle, bare = nothing_to_do(copies[0])
+        print(f"nothing to do: {idle:.3f} s, import numpy, sqlite3: {bare:.3f} s, ratio {idle / bare:.2f}")
 
 
 if __name__ == "__main__":

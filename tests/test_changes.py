@@ -190,7 +190,7 @@ def made_anew(path: Path, copy: Path) -> Path:
     copy.write_bytes(path.read_bytes())
     db = connection.open_writable(copy)
     with connection.transaction(db):
-        schema.drop(db, keep_config=False)
+        schema.drop(db, keep=())
         db.execute("DELETE FROM unversioned WHERE name GLOB 'vec/*'")
     db.close()
     index(copy, lambda settings: Hashing())

@@ -79,7 +79,7 @@ ASKED = [
     ("alphatechnote", ("technote", None)), ("alphaticket", ("ticket", None)), ("alphacomment499", ("ticket", None)),
     ("alphaforum", ("forum", None)), ("alphaedited", ("forum", None)), ("alphaunedited", None), ("alphaprivate", None), ("alphashunned", None),
     ("alphapending", None), ("alpharejected", None), ("alphaconcealed", None), ("alphaphantom", None), ("alphalink", None),
-    ("alphahacking", ("doc", "HACKING")), ("alpharules", ("code", "rules.unheardof")), ("shot.png", None), ("alphapicture", None),
+    ("alphahacking", ("doc", "HACKING")), ("alpharules", ("code", "rules.unheardof")), ("alphapicture", None),
     ("alphafire", ("doc", "\N{FIRE}.md")), ("twin-two", ("doc", "docs/twin-one.md")), ("alphatwins path:lib", ("doc", "docs/twin-one.md")),
     ("alphatwins path:docs", ("doc", "docs/twin-one.md")),
 ]
@@ -153,6 +153,10 @@ def test_each_item_is_found_or_is_not(forge, query, expected):
         assert found and found[0].kind == kind and (path is None or found[0].path == path), [(h.kind, h.path) for h in found[:3]]
         if path not in ("logo.md", "empty.md"):
             assert len(found[0].snippet) < 1200 and found[0].text
+
+
+def test_what_is_no_text_and_of_no_kind_is_listed_but_no_hit(forge):
+    assert "shot.png" not in {hit.path for hit in hits(forge.path, "shot.png")}
 
 
 def test_status_names_what_was_skipped_and_why(forge):

@@ -34,7 +34,7 @@ SETTINGS: dict[str, Setting] = {
         "Files indexed as instructions for agents; here case counts, as it does for them.",
     ),
     "media-glob": Setting(("media/*.json",), "Manifests of remote media."),
-    "code-glob": Setting((), "More files indexed as code, beside those with a known ending."),
+    "code-glob": Setting((), "More files indexed as code, beside those with a known ending; what no name tells, the content does."),
     "ignore-glob": Setting((), "Files that are never indexed."),
     "max-file-kb": Setting(1024, "Of a larger file only the first so many kilobytes are indexed.", 16, 65536),
     "max-data-chunks": Setting(40, "Chunks kept of a file without any definition, such as a data file.", 1, 100000),

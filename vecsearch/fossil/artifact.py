@@ -17,7 +17,7 @@ from collections import OrderedDict
 from ..errors import ArtifactError
 
 #: Bytes of artifacts kept: enough for the chains of a repository that is read from end to end.
-CACHE_BYTES = 64 << 20
+CACHE_BYTES = 16 << 20
 
 
 class _Cache:

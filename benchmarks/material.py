@@ -75,7 +75,7 @@ def indexed(repository: Path, cache: Path, embedder: Callable[[config.Settings],
 def _forget_index(repository: Path, provider: str) -> None:
     db = connection.open_writable(repository)
     with connection.transaction(db):
-        schema.drop(db, keep_config=False)
+        schema.drop(db, keep=())
         settings.store(db, "provider", provider)
         settings.store(db, "publish", "none")
     db.close()

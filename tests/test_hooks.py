@@ -11,7 +11,7 @@ import pytest
 from serve import FossilServer
 from test_watch import current, until, write_wiki
 
-from vecsearch import hooks
+from vecsearch import hooks, lock
 
 
 @pytest.fixture
@@ -64,4 +64,16 @@ def test_a_sync_from_a_clone_is_found_and_so_is_what_follows_within_the_minute(h
             assert until(lambda: current(hooked)), name
     with sqlite3.connect(hooked) as db:
         assert db.execute("SELECT count(*) FROM fx_vec_chunk WHERE kind='wiki' AND path IN ('first', 'second')").fetchone() == (2,)
+    db.close()
+
+
+def test_what_a_hook_started_does_not_index_anew_what_is_purged(hooked, vecsearch, fossil):
+    vecsearch("hook", "run", "--commit", "-R", hooked, check=True)
+    assert until(lambda: not lock.is_free(hooked, "watch"))
+    write_wiki(fossil, hooked, "first", "It is at work.")
+    assert until(lambda: current(hooked))
+    assert "dropped" in vecsearch("uninstall", "-R", hooked, "--purge", check=True).stdout
+    assert until(lambda: lock.is_free(hooked, "watch"))
+    with sqlite3.connect(hooked) as db:
+        assert db.execute("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'fx!_vec%' ESCAPE '!'").fetchone() == (0,)
     db.close()

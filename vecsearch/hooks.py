@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import fossil_program, lock
-from .errors import UsageError
+from .errors import RepositoryError, UsageError
 from .fossil.repository import config_value, open_readonly
 from .watch import Watcher
 
@@ -97,7 +97,15 @@ def run(path: Path, *, commit: bool, say: Callable[[str], None]) -> None:
             return
         watch_room.enter_context(lock.exclusive(path, "watch", waiting=lambda: None))
         waiting_room.close()
-        Watcher(lambda: [path] if path.exists() else [], say, jobs=1, linger=LINGER, only_stale=commit).go()
+        Watcher(lambda: _still_wanted(path), say, jobs=1, linger=LINGER, only_stale=commit).go()
+
+
+def _still_wanted(path: Path) -> list[Path]:
+    """Nothing once our hooks are gone: what was purged must not be indexed anew."""
+    try:
+        return [path] if any(hook.ours for hook in listing(path)) else []
+    except RepositoryError:
+        return [path] if path.exists() else []
 
 
 def _read_all(file: int) -> None:

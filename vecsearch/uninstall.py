@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from . import hooks, resident
+from . import hooks, lock, resident
 from .errors import UsageError, VecsearchError
 from .install import is_ours, remove_from_menu, require_name, worker_of
 from .store import connection, schema, unversioned
@@ -17,7 +17,8 @@ def uninstall(repository: Path, extroot: Path | None, name: str, *, purge: bool)
     done = [_remove_launcher(extroot / name)] if extroot else []
     done += [remove_from_menu(repository, name), hooks.uninstall(repository)]
     if purge:
-        done.append(_purge(repository))
+        with lock.exclusive(repository, "run", waiting=lambda: None):  # a run at work would write on
+            done.append(_purge(repository))
     return "\n".join(line for line in done if line) or "there was nothing to undo"
 
 

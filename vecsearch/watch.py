@@ -185,8 +185,10 @@ class Watcher:
             one.look(now)
         due = sorted((one for one in self.watched.values() if one.due(now)), key=lambda one: one.changed)
         busy = sum(one.process is not None for one in self.watched.values())
+        if due and busy < self.jobs:
+            self._rescan()  # what went meanwhile is not to be indexed any more
         for one in due[: max(0, self.jobs - busy)]:
-            if lock.is_free(one.path, "run"):
+            if one.path in self.watched and lock.is_free(one.path, "run"):
                 one.start()
         return bool(due or busy)
 

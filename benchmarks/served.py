@@ -36,7 +36,7 @@ def prepared(repository: Path, folder: Path) -> Path:
     shutil.copy(repository, copy)
     with closing(sqlite3.connect(copy)) as db:
         db.execute("UPDATE user SET cap='gjorz2' WHERE login='nobody'")
-        db.execute("INSERT OR REPLACE INTO config(name, value, mtime) VALUES('doc-glob', '*.md,*.wiki,*.txt', now())".replace("now()", "0"))
+        db.execute("INSERT OR REPLACE INTO config(name, value, mtime) VALUES('doc-glob', '*.md,*.wiki,*.txt', 0)")
         db.commit()
     run("fossil", "fts-config", "enable", "cdtwe", "-R", copy)
     run("fossil", "fts-config", "index", "on", "-R", copy)
@@ -58,10 +58,10 @@ def questions(repository: Path, count: int) -> list[str]:
 
 
 class Site:
-    """Where the server listens, and the addresses that are compared."""
+    """Where the server listens, and its process."""
 
-    def __init__(self, port: int):
-        self.port = port
+    def __init__(self, port: int, pid: int):
+        self.port, self.pid = port, pid
 
     def ask(self, path: str, headers: dict[str, str] = BROWSER) -> tuple[int, bytes]:
         """(status, body)."""
@@ -101,7 +101,7 @@ def serving(repository: Path, folder: Path) -> Iterator[Site]:
                     if s.connect_ex(("127.0.0.1", port)) == 0:
                         break
                 time.sleep(0.05)
-            yield Site(port)
+            yield Site(port, process.pid)
         finally:
             process.kill()
             process.wait()

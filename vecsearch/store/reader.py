@@ -111,9 +111,10 @@ class Reader:
         return {kind: (artifacts, chunks) for kind, artifacts, chunks in self.db.execute(sql, wanted)}
 
     def projects(self, kinds: Iterable[str]) -> list[str]:
-        """The projects that have chunks of the given kinds, '' (this repository) included."""
+        """The projects that have anything of the given kinds, '' (this repository) included."""
         wanted = sorted(kinds)
-        sql = f"SELECT DISTINCT coalesce(project, '') FROM fx_vec_chunk WHERE kind IN ({_marks(wanted)}) ORDER BY 1"
+        table = "fx_vec_source" if "fx_vec_source" in self.tables else "fx_vec_chunk"  # one row for each artifact, or for each chunk
+        sql = f"SELECT DISTINCT coalesce(project, '') FROM {table} WHERE kind IN ({_marks(wanted)}) ORDER BY 1"
         return [name for (name,) in self.db.execute(sql, wanted)]
 
     def skipped(self) -> list[tuple[str, str, str]]:

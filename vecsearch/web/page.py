@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass, replace
 
+import numpy as np
 from flask import Response, request
 
 from .. import embed
@@ -19,7 +20,7 @@ from ..search.similar import similar
 from ..store import passage
 from ..store.plane import has_map
 from ..store.reader import Reader
-from ..types import Hit
+from ..types import KINDS, Hit
 from . import formats, replies
 from .asked import Asked, read, read_format
 from .visit import visit
@@ -77,15 +78,16 @@ def next_url(answer: Answer) -> str | None:
 def _page(db: sqlite3.Connection, answer: Answer) -> Response:
     asked, result, reader = answer.asked, answer.result, Reader(db)
     indexed = result.state != "no_index"
+    kinds, projects = _held(reader, answer.kinds) if indexed and answer.kinds else ([], [])
     offset = asked.query.offset
     return replies.html(
         "search.html",
         asked=asked,
         result=result,
         groups=_groups(result.hits),
-        kinds=sorted(reader.counts(answer.kinds)) if indexed and answer.kinds else [],
+        kinds=kinds,
         facets=result.facets,
-        projects=reader.projects(answer.kinds) if indexed and answer.kinds else [],
+        projects=projects,
         closed=not answer.kinds,
         similar_to=_title_of(db, asked) if asked.like else "",
         behind=checkins_since(db, result.checkin) if result.checkin else 0,
@@ -95,6 +97,15 @@ def _page(db: sqlite3.Connection, answer: Answer) -> Response:
         asset=lambda hit: _asset(db, hit),
         has_map=indexed and has_map(reader),
     )
+
+
+def _held(reader: Reader, kinds: frozenset[str]) -> tuple[list[str], list[str]]:
+    """The kinds and projects that the index holds anything of: a pass over the index, kept with the rows."""
+    shelf = reader.shelf(reader.state(), kinds)
+    if "held" not in shelf.derived:
+        present = [KINDS[code] for code in np.flatnonzero(np.bincount(shelf.kinds, minlength=len(KINDS))[: len(KINDS)])]
+        shelf.derived["held"] = sorted(present), reader.projects(kinds)
+    return shelf.derived["held"]
 
 
 def _groups(hits: list[Hit]) -> list[list[Hit]]:

@@ -17,8 +17,9 @@ import pytest
 from serve import FossilServer
 
 from vecsearch import hooks
+from vecsearch.errors import VecsearchError
 from vecsearch.fossil.repository import open_readonly
-from vecsearch.install import DEFAULT_MENU, has_entry, menu, menu_line, try_launcher
+from vecsearch.install import DEFAULT_MENU, has_entry, install, menu, menu_line, try_launcher
 
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can try what another user may do")
 
@@ -64,6 +65,13 @@ def test_a_file_that_is_not_ours_is_neither_overwritten_nor_removed(vecsearch, e
         done = vecsearch(command, "--extroot", extroot, "-R", indexed)
         assert done.returncode == 2 and "not a launcher of vecsearch" in done.stderr
     assert "mine" in (extroot / "search").read_text()
+
+
+def test_a_launcher_that_cannot_be_finished_leaves_nothing(indexed, extroot, monkeypatch):
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(VecsearchError, match="cannot write .*: No space left"):
+        install(extroot, "search", indexed)
+    assert list(extroot.iterdir()) == []
 
 
 @as_root

@@ -15,7 +15,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,8 @@ def install(extroot: Path, name: str, repository: Path | None, user: str | None 
         partial.chmod(0o755)
         os.replace(partial, target)
     except OSError as error:
+        with suppress(OSError):
+            partial.unlink()  # what lies there is served to everybody
         raise VecsearchError(f"cannot write {target}: {error.strerror}") from error
     if fault := try_launcher(target, repository, server_user):
         raise VecsearchError(f"{target} does not run with an empty environment{_as_whom(server_user)}: {fault}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -104,8 +105,24 @@ def test_links_between_the_pages_lead_somewhere():
     for name in RUN:
         for target in re.findall(r"\]\(([^)#:]+)\)", (DOCS / f"{name}.md").read_text("utf-8")):
             assert (DOCS / target).exists(), f"{name}.md -> {target}"
-    for file in re.findall(r"`deploy/([\w.-]+)`", "".join((DOCS / f"{name}.md").read_text("utf-8") for name in RUN)):
+    for file in re.findall(r"`(?:deploy/)?([\w-]+\.(?:conf|service))`", "".join((DOCS / f"{name}.md").read_text("utf-8") for name in RUN)):
         assert (ROOT / "deploy" / file).exists(), file
+
+
+def test_the_quickstart_says_that_its_port_is_taken_before_it_installs_anything():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = subprocess.run(["sh", str(ROOT / "deploy/quickstart")], env={**os.environ, "PORT": str(port)}, capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stdout) == (1, "") and f"port {port} cannot be had; choose another" in done.stderr
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd here")
+def test_systemd_reads_the_units():
+    for unit in ("fossil", "vecsearch-watch"):
+        done = subprocess.run(["systemd-analyze", "verify", str(ROOT / f"deploy/{unit}.service")], capture_output=True, text=True, check=False)
+        assert not re.search(rf"{unit}\.service:\d+: ", done.stderr), done.stderr
 
 
 if __name__ == "__main__":

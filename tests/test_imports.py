@@ -14,7 +14,7 @@ ROOT = Path(vecsearch.__file__).parent
 #: First match wins. A module may import floors below its own, and its own folder.
 FLOORS = [
     ("cli_programs", 4.9), ("__main__", 6), ("cli_base", 4.5), ("cli_admin", 4.8), ("cli_index", 4.8), ("cli_search", 4.8), ("cli_peer", 4.8), ("cli", 5), ("cgi", 4.9), ("worker", 5), ("resident", 0.2), ("mcp/server", 4.85), ("mcp", 4.2), ("decisions", 3.9), ("context", 4.1), ("inprocess", 4), ("contracts", 4), ("export", 4.1),
-    ("web", 4.5), ("evaluate", 4), ("uninstall", 4.2), ("hooks", 4.1), ("watch", 4), ("runs", 3.8), ("doctor", 4.3), ("status", 4), ("administration", 4), ("library", 3.5), ("install", 4), ("present", 4),
+    ("web", 4.5), ("evaluate", 4), ("uninstall", 4.2), ("serve", 4.2), ("hooks", 4.1), ("watch", 4), ("runs", 3.8), ("doctor", 4.3), ("status", 4), ("administration", 4), ("library", 3.5), ("install", 4), ("present", 4),
     ("peers", 3.6), ("peer_offer", 3.55), ("peer_http", 3.5), ("transfer", 3.3), ("publish", 2.8), ("incoming", 2.9), ("located", 2), ("index", 3), ("search/run", 3), ("search", 2.5), ("chunk", 0.8),
     ("fossil", 1), ("store", 1), ("embed", 1),
     ("log", 1.5), ("lock", 0.5), ("folder", 0.5), ("fossil_program", 0.5), ("plain", 0), ("terms", 0), ("types", 0), ("layout", 0), ("errors", 0), ("config", 0.5), ("report", 0), ("__init__", 0),

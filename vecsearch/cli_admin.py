@@ -1,4 +1,4 @@
-"""The commands of whoever looks after a server: install, uninstall, doctor, hook, watch, status, config, media."""
+"""The commands of whoever looks after a server: install, uninstall, doctor, serve, hook, watch, status, config, media."""
 
 from __future__ import annotations
 
@@ -63,6 +63,16 @@ def doctor(repository: Path | None, extroot: Path | None, name: str, user: str |
     findings = verb.examine(verb.Setup(locate(repository), extroot, name, user, jail))
     click.echo(verb.as_json(findings) if as_json else verb.as_text(findings), nl=as_json)
     sys.exit(verb.exit_code(findings))
+
+
+@click.command()
+@repository_option
+@click.option("--port", default=8080, show_default=True, type=click.IntRange(1, 65535), help="Port of the server.")
+def serve(repository: Path | None, port: int) -> None:
+    """Serve the search page of a repository to this machine, by `fossil server` with an extension root of its own."""
+    from . import serve as verb
+
+    verb.serve(locate(repository), port, lambda line: click.echo(line))
 
 
 @click.group(cls=Group)
@@ -195,4 +205,4 @@ def worker_stop() -> None:
     click.echo("stopped" if resident.stop(verb.worker_name()) else "no worker runs")
 
 
-COMMANDS = (install, uninstall, doctor, hook, watch, worker, status, config, media)
+COMMANDS = (install, uninstall, doctor, serve, hook, watch, worker, status, config, media)

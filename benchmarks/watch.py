@@ -1,6 +1,7 @@
 """How soon a change is found, what a storm costs, what fifty repositories cost.
 
     python benchmarks/watch.py latency    seconds from each kind of change to its hit at /ext/search, by hook and by watch
+    python benchmarks/watch.py cold       the same by hook, each change in a repository where no hook has run before, 4 s after a page was viewed
     python benchmarks/watch.py storm      1,000 check-ins, one after the other: index runs, and how long after the last it is current
     python benchmarks/watch.py fifty      memory and processor time of one watcher over 50 repositories
 """
@@ -134,6 +135,18 @@ def latency(folder: Path) -> None:
             watcher.wait()
 
 
+def cold(folder: Path) -> None:
+    for number, name in enumerate(("commit", "wiki", "ticket", "forum", "sync")):
+        (folder / name).mkdir()
+        site, word = Site(folder / name), f"{'zyxwv'[number]}anzibaritecold"
+        run(VECSEARCH, "hook", "install", "-R", site.path)
+        with FossilServer(site.path, site.extroot) as server:
+            server.get("/timeline")
+            time.sleep(4)
+            getattr(site, name)(word, server)
+            print(f"{name:10}{seconds_until(lambda: found(server, word), 30):8.1f}", flush=True)
+
+
 def storm(folder: Path) -> None:
     site, log = Site(folder), folder / "runs.log"
     run(VECSEARCH, "config", "-R", site.path, "log", log)
@@ -189,4 +202,4 @@ def cpu(pid: int) -> float:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-        {"latency": latency, "storm": storm, "fifty": fifty}[sys.argv[1]](Path(scratch))
+        {"latency": latency, "cold": cold, "storm": storm, "fifty": fifty}[sys.argv[1]](Path(scratch))

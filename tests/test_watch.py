@@ -182,10 +182,34 @@ def test_a_log_line_per_run_and_per_failed_request_cannot_be_forged(indexed, vec
     vecsearch("config", "-R", indexed, "log", log, check=True)
     vecsearch("index", "-R", indexed, check=True)
     Log.of(indexed).request_failed(500, "a\nforged line", "secret words")
+    Log.of(indexed).request_failed(400, 'there is no kind "secret "words""; kinds are: doc', "secret words")
     vecsearch("config", "-R", indexed, "log-queries", "yes", check=True)
     Log.of(indexed).request_failed(400, "bad", "shown words")
     lines = [line.split(" ", 1) for line in log.read_text().splitlines()]
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", time_) for time_, _ in lines)
     assert re.fullmatch(r"index demo.fossil artifacts=0 .* checkin=[0-9a-f]{16} seconds=\d+\.\d", lines[0][1])
-    assert [text for _, text in lines[1:]] == ['request demo.fossil status=500 message="a\\nforged line"', 'request demo.fossil status=400 message=bad query="shown words"']
+    assert [text for _, text in lines[1:]] == ['request demo.fossil status=500 message="a\\nforged line"',
+                                             'request demo.fossil status=400 message="there is no kind \\"...\\"; kinds are: doc"',
+                                             'request demo.fossil status=400 message=bad query="shown words"']
     assert log.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("name", ["/dev/full", "/nowhere/at/all.log", "/dev/null/x"])
+def test_no_fault_of_a_log_stops_a_run(indexed, vecsearch, name):
+    vecsearch("config", "-R", indexed, "log", name, check=True)
+    done = vecsearch("index", "-R", indexed)
+    assert done.returncode == 0 and f"cannot log to {name}" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_folder_that_goes_away_is_waited_for(tmp_path):
+    (tmp_path / "many").mkdir()
+    said: list[str] = []
+    watcher = watch.Watcher(lambda: repositories(tmp_path / "many"), said.append)
+    watcher._rescan()
+    (tmp_path / "many").rmdir()
+    for _ in range(3):
+        watcher._rescan()
+    assert len(said) == 1 and "is no directory; looking again every" in said[0]
+    (tmp_path / "many").mkdir()
+    watcher._rescan()
+    assert watcher.fault == ""

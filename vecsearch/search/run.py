@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from ..errors import EmbedError, NoIndexError
 from ..fossil.repository import change_mark
+from ..store.connection import one_state
 from ..store.reader import Reader, State
 from ..store.shelf import Shelf, file_stamp
 from ..types import Embedder
@@ -41,19 +41,6 @@ def search(db: sqlite3.Connection, embedder: Callable[[], Embedder], query: Quer
     for sentence in query.notes:
         result.note(sentence)
     return result
-
-
-@contextmanager
-def one_state(db: sqlite3.Connection) -> Iterator[None]:
-    """All that is read inside is of one moment, whatever an index run writes meanwhile."""
-    if db.in_transaction:
-        yield
-        return
-    db.execute("BEGIN")
-    try:
-        yield
-    finally:
-        db.execute("ROLLBACK")
 
 
 def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Result, kinds: frozenset[str], base_url: str,

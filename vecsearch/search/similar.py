@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import NoIndexError, UsageError
 from ..fossil import corpus
 from ..store import passage
+from ..store.connection import one_state
 from ..store.reader import Reader, StoredChunk
 from ..store.shelf import Shelf
 from .address import Addresses
@@ -25,6 +26,11 @@ DEPTH = 50
 def similar(db: sqlite3.Connection, like: tuple[str, int], query: Query, kinds: frozenset[str], base_url: str = "") -> Result:
     """The best passage of each other artifact, over the given kinds only. Raises UsageError if there is
     no such passage, or none that may be seen: which of the two is nobody's business."""
+    with one_state(db):
+        return _similar(db, like, query, kinds, base_url)
+
+
+def _similar(db: sqlite3.Connection, like: tuple[str, int], query: Query, kinds: frozenset[str], base_url: str) -> Result:
     result, reader, began = Result(query), Reader(db), time.perf_counter()
     try:
         state = reader.state()

@@ -1,4 +1,4 @@
-"""Opening the repository for writing, and one transaction per unit of work."""
+"""Opening the repository for writing, one transaction per unit of work, and one state for all that a search reads."""
 
 from __future__ import annotations
 
@@ -94,6 +94,19 @@ def _begin(db: sqlite3.Connection) -> None:
     finally:
         db.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
     db.execute("BEGIN IMMEDIATE")
+
+
+@contextmanager
+def one_state(db: sqlite3.Connection) -> Iterator[None]:
+    """All that is read inside is of one moment, whatever an index run writes meanwhile."""
+    if db.in_transaction:
+        yield
+        return
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.execute("ROLLBACK")
 
 
 def explain(path: Path | str, error: sqlite3.Error) -> RepositoryError:

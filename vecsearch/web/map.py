@@ -21,6 +21,7 @@ from ..fossil import corpus
 from ..search.address import Addresses
 from ..search.query import whole_number
 from ..search.run import search
+from ..store.connection import one_state
 from ..store.plane import Point, has_map, points
 from ..store.reader import Reader, StoredChunk
 from ..types import KINDS, Hit
@@ -180,7 +181,8 @@ def _graph(db: sqlite3.Connection, reader: Reader, kinds: frozenset[str], base: 
     files = kinds & {"doc", "code", "instruction", "media"}
     if not files or not has_map(reader):
         return Graph()
-    return close_files(reader.shelf(reader.state(), files), lambda ids: _files(db, reader, ids), _address(reader, base), WIDTH)
+    with one_state(db):
+        return close_files(reader.shelf(reader.state(), files), lambda ids: _files(db, reader, ids), _address(reader, base), WIDTH)
 
 
 def _files(db: sqlite3.Connection, reader: Reader, ids: list[int]) -> list[StoredChunk | None]:

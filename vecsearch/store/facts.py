@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -73,29 +73,42 @@ def _digest(text: str, size: int) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
 
 
-def in_order(facts: np.ndarray) -> np.ndarray:
-    """Places of the rows by hash, project, seq: the same in every clone. Names without text come last."""
+def in_order(facts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(places of the rows by hash, project, seq, which is the same in every clone; bool: begins an artifact).
+    Names without text come last."""
     named = facts["id"] < 0
-    return np.concatenate([_sorted(facts, np.flatnonzero(~named)), _sorted(facts, np.flatnonzero(named))])
+    chunks, chunks_begin = _sorted(facts, np.flatnonzero(~named))
+    names, names_begin = _sorted(facts, np.flatnonzero(named))
+    return np.concatenate([chunks, names]), np.concatenate([chunks_begin, names_begin])
 
 
-def _sorted(facts: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _sorted(facts: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mostly the front of the hash settles it: one sort of numbers that hold it and the place."""
+    if not len(rows):
+        return rows, np.zeros(0, bool)
     bits = np.uint64(len(rows).bit_length())
-    order = rows[np.sort(facts["a"][rows] >> bits << bits | np.arange(len(rows), dtype=np.uint64)) & ((np.uint64(1) << bits) - np.uint64(1))]
-    columns = [facts[name][order] for name in ("a", "b", "project", "seq")]
-    ascending = np.ones(max(len(rows) - 1, 0), bool)
-    for column in reversed(columns):
-        ascending = (column[1:] > column[:-1]) | ((column[1:] == column[:-1]) & ascending)
-    return order if ascending.all() else order[np.lexsort(columns[::-1])]
+    front = np.ascontiguousarray(facts["a"])[rows]
+    order = (np.sort(front >> bits << bits | np.arange(len(rows), dtype=np.uint64)) & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+    front, rows = front[order], rows[order]
+    tied = np.flatnonzero(front[1:] == front[:-1])
+    one, other = facts[rows[tied]], facts[rows[tied + 1]]
+    same, ascending = np.ones(len(tied), bool), np.ones(len(tied), bool)
+    for name in ("seq", "project", "b"):
+        ascending = (other[name] > one[name]) | ((other[name] == one[name]) & ascending)
+        same &= (name == "seq") | (other[name] == one[name])
+    if not ascending.all() or (front[1:] < front[:-1]).any():
+        columns = [facts[name][rows] for name in ("seq", "project", "b", "a")]
+        rows = rows[np.lexsort(columns)]
+        return rows, _begins(facts[rows])
+    begins = np.ones(len(rows), bool)
+    begins[tied[same] + 1] = False
+    return rows, begins
 
 
-def artifacts(facts: np.ndarray) -> np.ndarray:
-    """int32 [n]: 0, 1, ... for the artifacts of rows that stand in order."""
-    keys: Sequence[np.ndarray] = [facts[name] for name in ("a", "b", "project")] + [facts["id"] < 0]
-    if not len(facts):
-        return np.zeros(0, np.int32)
-    new = np.zeros(len(facts), bool)
-    for key in keys:
-        new[1:] |= key[1:] != key[:-1]
-    return np.cumsum(new, dtype=np.int32)
+def _begins(facts: np.ndarray) -> np.ndarray:
+    """bool [n]: of rows in order, the first of each artifact."""
+    begins = np.ones(len(facts), bool)
+    begins[1:] = False
+    for name in ("a", "b", "project"):
+        begins[1:] |= facts[name][1:] != facts[name][:-1]
+    return begins

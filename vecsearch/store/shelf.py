@@ -95,9 +95,12 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class _All:
-    """The rows of all kinds in order, shared by the shelves of one state: place in Vectors of each."""
+    """The rows of all kinds in order, shared by the shelves of one state: ids, kinds, artifacts as in Shelf,
+    and the place of each in Vectors."""
 
-    facts: np.ndarray
+    ids: np.ndarray
+    kinds: np.ndarray
+    artifacts: np.ndarray
     places: np.ndarray
     vectors: Vectors
 
@@ -185,7 +188,7 @@ def _packed(db: sqlite3.Connection, model: str, dim: int) -> _All:
         alive &= ~np.isin(held["id"], touched)
         late, late_places = _read(db, model, dim, vectors, names=True, touched=len(touched))
         return _ordered(np.concatenate([held[alive], late]), np.concatenate([places[alive], late_places]), vectors)
-    return _ordered(held[alive], places[alive], vectors)
+    return _ordered(held, places, vectors) if alive.all() else _ordered(held[alive], places[alive], vectors)
 
 
 def _from_rows(db: sqlite3.Connection, model: str, dim: int, names: bool) -> _All:
@@ -207,16 +210,16 @@ def _read(db: sqlite3.Connection, model: str, dim: int, vectors: Vectors, *, nam
 
 
 def _ordered(found: np.ndarray, places: np.ndarray, vectors: Vectors) -> _All:
-    order = facts.in_order(found)
-    return _All(found[order], places[order], vectors)
+    order, begins = facts.in_order(found)
+    return _All(found["id"][order], found["kind"][order], np.cumsum(begins, dtype=np.int32) - np.int32(1), places[order], vectors)
 
 
 def _of_kinds(everything: _All, kinds: frozenset[str]) -> Shelf:
     wanted = np.zeros(256, bool)
     wanted[[i for i, kind in enumerate(KINDS) if kind in kinds]] = True
-    rows = np.flatnonzero(wanted[everything.facts["kind"]])
-    found = everything.facts[rows]
-    groups = facts.artifacts(found)
-    starts = np.append(np.flatnonzero(np.diff(groups, prepend=-1)), len(groups))
-    ids = found["id"].copy()
-    return Shelf(ids, found["kind"].copy(), groups, starts, everything.vectors, everything.places[rows], _RowOf(ids))
+    rows = np.flatnonzero(wanted[everything.kinds])
+    begins = np.diff(everything.artifacts[rows], prepend=-1) != 0
+    starts = np.append(np.flatnonzero(begins), len(rows))
+    ids = everything.ids[rows]
+    return Shelf(ids, everything.kinds[rows], np.cumsum(begins, dtype=np.int32) - np.int32(1), starts, everything.vectors,
+                 everything.places[rows], _RowOf(ids))

@@ -1,11 +1,12 @@
 """The exact scan of all vectors, from the file and in memory, beside those of others.
 
-    python -m benchmarks.scan [--peers PYTHON] [--small]
+    python -m benchmarks.scan [--peers PYTHON] [--small] [--clock]
 
 Random unit vectors in a table as an index run leaves it. Runs of ours and of the peers are interleaved, so that
 whatever else the machine does meets all; each figure is the median of processor time, with one thread for everybody,
 which on an idle machine is what a clock shows. PYTHON is an interpreter with numpy, loadable extensions for SQLite,
-sqlite-vec and usearch, this one by default; `--small` is a tenth of the rows, to see whether all works.
+sqlite-vec and usearch, this one by default; `--clock` is the clock
+and all threads instead, for an idle machine; `--small` is a tenth of the rows, to see whether all works.
 """
 
 from __future__ import annotations
@@ -133,7 +134,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--clock", action="store_true")
     args = parser.parse_args()
+    if args.clock:
+        for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+            del _ENVIRONMENT[name]
+        _ENVIRONMENT["SCAN_BY_THE_CLOCK"] = "1"
     print(f"SQLite {sqlite3.sqlite_version}")
     for row in _bars(args.peers, 10 if args.small else 1):
         print(table([row]), flush=True)

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import VECSEARCH
 
 from vecsearch import context
 from vecsearch.decisions import Fragment, statement
@@ -66,6 +67,12 @@ def test_every_failure_is_an_empty_block_with_the_reason_under_v(vecsearch, demo
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
     told = vecsearch("context", "-v", "-R", path, *options, "restore one file")
     assert (told.returncode, told.stdout) == (0, "") and re.fullmatch(r"vecsearch: .+\n", told.stderr) and "Traceback" not in told.stderr
+
+
+@pytest.mark.parametrize("to", ["/dev/full", "&-"])
+def test_a_block_that_cannot_be_written_fails_nothing(demo_indexed, to):
+    done = subprocess.run(["sh", "-c", f'"$0" context -R "$1" "restore one file" >{to}', VECSEARCH, str(demo_indexed)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_weak_hits_are_not_dragged_in_by_a_strong_one():

@@ -20,7 +20,8 @@ class Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout:  # a job may run without any
+                sys.stdout.flush()
             return result
         except VecsearchError as error:
             fail(error)

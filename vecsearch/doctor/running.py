@@ -6,6 +6,7 @@ What inetd or a web server starts lives for one request only, and is not seen.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,19 +16,11 @@ from .finding import Finding, Setup, broken, warning
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """`target` is the repository, or the folder of repositories, that it serves."""
+    """`jail` is the folder that it, or each process that answers for it, locks itself into, if any."""
 
     pid: int
-    target: Path
-    root: bool
+    jail: Path | None
     options: tuple[str, ...]
-
-    @property
-    def jail(self) -> Path | None:
-        """enter_chroot_jail in src/main.c: only root can, into the folder of what is served."""
-        if not self.root or self._has("nojail"):
-            return None
-        return self.target if self.target.is_dir() else self.target.parent
 
     @property
     def extroot(self) -> str:
@@ -37,9 +30,6 @@ class Server:
             if word.startswith("-") and name == "extroot":
                 return value or "".join(self.options[at + 1 : at + 2])
         return ""
-
-    def _has(self, option: str) -> bool:
-        return any(word.startswith("-") and word.lstrip("-") == option for word in self.options)
 
 
 def servers(repository: Path) -> Iterator[Server]:
@@ -51,12 +41,25 @@ def servers(repository: Path) -> Iterator[Server]:
             if len(words) < 3 or Path(words[0]).name != "fossil" or words[1] != "server" or words[-1].startswith("-"):
                 continue
             target = ((process / "cwd").resolve() / words[-1]).resolve()
-            root = process.stat().st_uid == 0
+            root, by_root = Path(os.readlink(process / "root")), process.stat().st_uid == 0
         except (OSError, RuntimeError):  # gone meanwhile, or another user's
             continue
-        if target in (repository, *repository.parents) and (key := (target, root, *words)) not in seen:
-            seen.add(key)
-            yield Server(int(process.name), target, root, tuple(words[2:-1]))
+        if target in (repository, *repository.parents):
+            options = tuple(words[2:-1])
+            server = Server(int(process.name), _jail(target, options, root, by_root), options)
+            if (key := (target, server.jail, options)) not in seen:
+                seen.add(key)
+                yield server
+
+
+def _jail(target: Path, options: tuple[str, ...], root: Path, by_root: bool) -> Path | None:
+    """enter_chroot_jail in src/main.c: the processes that root's server starts for requests go into the folder
+    of what is served, and give up root there."""
+    if root != Path("/"):
+        return root
+    if not by_root or any(word.startswith("-") and word.lstrip("-") == "nojail" for word in options):
+        return None
+    return target if target.is_dir() else target.parent
 
 
 def jail(repository: Path) -> Path | None:

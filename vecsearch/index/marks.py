@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from .. import chunk
 from ..config import Settings
+from ..fossil.corpus import LISTING_VERSION
 from ..store.lexical import LEXICAL_VERSION
 
 
@@ -17,12 +18,12 @@ def rules(settings: Settings) -> str:
 
 def everything(change: str, settings: Settings, model: str, kinds: Iterable[str], silent: bool) -> str:
     """Changes whenever a run could find something to do: content, settings, code, model, what is published."""
-    return _digest(change, sorted(settings.items()), chunk.CHUNKER_VERSION, LEXICAL_VERSION, model, sorted(kinds), silent)
+    return _digest(change, settled(settings, model), sorted(kinds), silent)
 
 
 def settled(settings: Settings, model: str) -> str:
     """Changes whenever it does not suffice to look at what the repository's changes touched."""
-    return _digest(sorted(settings.items()), chunk.CHUNKER_VERSION, LEXICAL_VERSION, model)
+    return _digest(sorted(settings.items()), LISTING_VERSION, chunk.CHUNKER_VERSION, LEXICAL_VERSION, model)
 
 
 def _digest(*facts: object) -> str:

@@ -18,6 +18,9 @@ from .. import since
 from ..repository import HIDDEN, has_table, withheld
 from . import checkin, files, forum, media, pages, ticket
 
+#: Raised whenever the same repository would be listed otherwise: an index of before is then looked through.
+LISTING_VERSION = 2
+
 _MODULES: dict[str, ModuleType] = {
     "instruction": files, "media": media, "doc": files, "code": files, "wiki": pages, "technote": pages,
     "ticket": ticket, "forum": forum, "checkin": checkin,

@@ -2,7 +2,7 @@
 
     python benchmarks/growth.py [CHUNKS ...]      default: 10000 100000
 
-Repositories are made on the way: a tenth of the chunks are check-ins, the others sections of pages.
+Repositories are made on the way: pages of twenty sections, and a hundred check-ins.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def make(path: Path, chunks: int) -> None:
     env = {"PATH": os.environ["PATH"], "HOME": str(path.parent), "USER": "bench"}
     process = subprocess.Popen(["fossil", "import", "--git", "-f", str(path)], stdin=subprocess.PIPE, env=env, stdout=subprocess.DEVNULL)
     assert process.stdin is not None
-    history(process.stdin.write, chunks // 10, (chunks - chunks // 10) // SECTIONS)
+    history(process.stdin.write, 100, (chunks - 100) // SECTIONS)
     process.stdin.close()
     if process.wait():
         raise RuntimeError("fossil import failed")

@@ -40,9 +40,10 @@ WORDS = synthetic.words(8000)
 class Load:
     """What all threads share."""
 
-    def __init__(self, site: served.Site, checkout: Path, cookie: str, seed: int):
+    def __init__(self, site: served.Site, checkout: Path, cookie: str, seed: int, kill: float):
         self.site, self.checkout, self.cookie = site, checkout, cookie
         self.chance = random.Random(seed)
+        self.kill = kill
         self.stop = threading.Event()
         self.counts: Counter[str] = Counter()
         self.faults: list[str] = []
@@ -94,16 +95,28 @@ class Load:
             if last:
                 served.run("fossil", "rm", "--hard", f"docs/{last}.md", cwd=self.checkout)
                 self.here.pop(last)
-            served.run("fossil", "commit", "--no-warnings", "-m", f"turn {number}", cwd=self.checkout)
+            self.commit(f"turn {number}")
             served.run(served.VECSEARCH, "index", "-R", repository)
             if last:
                 self.gone[last] = time.monotonic()
             self.here[word], last = time.monotonic(), word
             self.counts["check-ins"] += 1
 
+    def commit(self, comment: str) -> None:
+        """Fossil gives up at once where two of its own processes want to write: again, as a person would."""
+        for attempt in range(20):
+            try:
+                served.run("fossil", "commit", "--no-warnings", "-m", comment, cwd=self.checkout)
+                return
+            except subprocess.CalledProcessError as error:
+                if "locked" not in error.stderr or attempt == 19:
+                    raise
+                self.counts["commits tried again"] += 1
+                time.sleep(self.chance.uniform(0.1, 0.5))
+
     def killer(self) -> None:
         worker = worker_name()
-        while not self.stop.wait(self.chance.uniform(1, 6)):
+        while self.kill and not self.stop.wait(self.chance.uniform(1, self.kill)):
             found = resident.state(worker)
             with suppress(ProcessLookupError):
                 if found:
@@ -112,10 +125,10 @@ class Load:
 
 
 def used(pid: int) -> str:
-    """Resident megabytes and open descriptors of a process."""
+    """Megabytes of its own and open descriptors of a process."""
     with suppress(OSError):
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        return f"{pages * 4096 >> 20} MB, {len(os.listdir(f'/proc/{pid}/fd'))} descriptors"
+        kilobytes = int(re.search(r"RssAnon:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1])
+        return f"{kilobytes >> 10} MB, {len(os.listdir(f'/proc/{pid}/fd'))} descriptors"
     return "none"
 
 
@@ -153,13 +166,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__.split("\n", 1)[0])
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--kill", type=float, default=6, metavar="SECONDS", help="the longest time between two kills of the worker; 0: none")
     parser.add_argument("--seed", type=int, default=8)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         repository, checkout = prepare(folder)
         with served.serving(repository, folder) as site:
-            load = Load(site, checkout, login(site), options.seed)
+            load = Load(site, checkout, login(site), options.seed, options.kill)
             work = [lambda n=n: load.client(n) for n in range(options.clients)] + [lambda: load.commits(repository), load.killer]
             threads = [threading.Thread(target=_noting(load, task)) for task in work]
             begun = time.monotonic()

@@ -48,6 +48,7 @@ def prepared(repository: Path, folder: Path) -> Path:
 def questions(repository: Path, count: int) -> list[str]:
     """Two to four words out of one check-in comment each, none twice: what both searches can find."""
     with closing(sqlite3.connect(repository)) as db:
+        db.text_factory = lambda raw: raw.decode("utf-8", "replace")
         comments = [row[0] for row in db.execute("SELECT coalesce(ecomment, comment) FROM event WHERE type='ci' ORDER BY objid")]
     chance, found = random.Random(8), set()
     while len(found) < count:

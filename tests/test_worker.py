@@ -218,7 +218,7 @@ def test_a_folder_that_is_not_surely_ours_is_not_used(launcher, tmp_path, plant)
 
 def test_only_one_visitor_waits_for_a_worker_that_hangs(launcher):
     pid = launcher.wake()
-    launcher.change(IMPORT, f"from vecsearch.worker import shim; shim.PATIENCE = 1.0; {IMPORT}")
+    launcher.change(IMPORT, f"from vecsearch.worker import shim; shim.PATIENCE = 1.0; shim.resident.SILENT = 0.5; {IMPORT}")
     os.kill(pid, signal.SIGSTOP)
     try:
         assert b"vs-hit" in launcher.ask().stdout

@@ -192,7 +192,7 @@ def worker_status(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found))
     elif found:
-        click.echo("process {pid} for {seconds} s: {requests} requests, at most {megabytes} MB".format(**found))
+        click.echo("process {pid} for {seconds} s: {requests} requests, {megabytes} MB".format(**found))
     else:
         click.echo("no worker runs" if resident.folder() else f"no worker can run: {resident.unusable()}")
 

@@ -113,7 +113,7 @@ def launcher_template() -> str:
 
 def worker_name() -> str:
     """The name of the resident worker of this very installation."""
-    return resident.name(sys.executable, _library())
+    return resident.name(sys.prefix, _library())  # not the interpreter, which has several names
 
 
 def _launcher(worker: bool) -> str:

@@ -11,6 +11,8 @@ import sys
 
 #: Permission bits and kind of a folder that only its owner may enter (S_IFDIR | 0700).
 _PRIVATE = 0o40700
+#: Seconds after which a worker that touches nothing is taken for hung.
+SILENT = 5.0
 
 
 def _path(user):
@@ -37,11 +39,11 @@ def unusable():
     return "%s cannot be made, or is not a folder that belongs to this user and that nobody else may enter" % _path(posix.geteuid())
 
 
-def name(interpreter, library):
-    """The name of the worker of one installation: an interpreter, and the folder that holds the package."""
+def name(environment, library):
+    """The name of the worker of one installation: Python's environment, and the folder that holds the package."""
     from hashlib import blake2b
 
-    return blake2b(b"%s\0%s" % (posix.fspath(interpreter).encode("utf-8", "surrogateescape"),
+    return blake2b(b"%s\0%s" % (posix.fspath(environment).encode("utf-8", "surrogateescape"),
                                 posix.fspath(library).encode("utf-8", "surrogateescape")), digest_size=8).hexdigest()
 
 
@@ -94,9 +96,14 @@ def exchange(worker, method, body, seconds):
 
 
 def _abandon(worker):
-    """Take away the socket of a worker that hangs, so that only one visitor waits for it."""
+    """Take away the socket of a worker that hangs, so that only one visitor waits for it. One that only has
+    much to do still touches its lock file each second."""
+    from time import time
+
+    path = "%s/%s" % (folder(), worker)
     try:
-        posix.unlink("%s/%s" % (folder(), worker))
+        if time() - posix.stat(path + ".lock").st_mtime > SILENT:
+            posix.unlink(path)
     except OSError:
         pass
 

@@ -46,7 +46,7 @@ def prepared(repository: Path, folder: Path) -> Path:
 
 
 def questions(repository: Path, count: int) -> list[str]:
-    """Two to four words out of one check-in comment each, none twice: what both searches can find."""
+    """One to three words out of one check-in comment each, none twice: what both searches can find."""
     with closing(sqlite3.connect(repository)) as db:
         db.text_factory = lambda raw: raw.decode("utf-8", "replace")
         comments = [row[0] for row in db.execute("SELECT coalesce(ecomment, comment) FROM event WHERE type='ci' ORDER BY objid")]
@@ -54,7 +54,7 @@ def questions(repository: Path, count: int) -> list[str]:
     while len(found) < count:
         words = [word for word in re.findall(r"[A-Za-z]{4,12}", chance.choice(comments)) if word.islower()]
         if len(set(words)) >= 4:
-            found.add(" ".join(chance.sample(sorted(set(words)), chance.randint(2, 4))))
+            found.add(" ".join(chance.sample(sorted(set(words)), chance.randint(1, 3))))
     return sorted(found, key=lambda _: chance.random())
 
 

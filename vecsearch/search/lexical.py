@@ -13,6 +13,7 @@ import numpy as np
 
 from ..store.shelf import Shelf
 from ..terms import parts, words
+from .fuse import best_of
 from .inflect import forms
 from .lexicon import Lexicon
 from .query import Query
@@ -37,13 +38,15 @@ class Word:
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What the rows that may be found hold of the query. float32 [n rows] each: `typed` bm25 of the words as
-    typed, `formed` in any of their forms, `names` within the names that a row defines. `held`: for each word,
-    the rows that hold it in any form; `totals` int [256]: rows by kind."""
+    typed, `formed` in any of their forms, `names` within the names that a row defines. `document` float32
+    [n artifacts]: as `typed`, each word where the artifact holds it best. `held`: for each word, the rows that
+    hold it in any form; `totals` int [256]: rows by kind."""
 
     words: tuple[Word, ...]
     typed: np.ndarray
     formed: np.ndarray
     names: np.ndarray
+    document: np.ndarray
     held: tuple[np.ndarray, ...]
     totals: np.ndarray
 
@@ -57,12 +60,14 @@ def gather(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray, query: Query) -> Ev
     found = words_of(query)
     column = "title : " if query.in_title else ""
     typed, formed, names = (np.zeros(len(shelf.ids), np.float32) for _ in range(3))
+    document = np.zeros(len(shelf.starts) - 1, np.float32)
     narrowed = None if mask.all() else mask
     totals = np.bincount(shelf.kinds if narrowed is None else shelf.kinds[mask], minlength=256)
     held = []
     for word in found:
         rows, values = _scores(lexicon, shelf, narrowed, totals, f"{column}({word.expression})")
         typed[rows] += values
+        document += _best_of_each(shelf, rows, values)
         if word.forms != word.expression:
             rows, values = _scores(lexicon, shelf, narrowed, totals, f"{column}({word.forms})")
         formed[rows] += values
@@ -70,7 +75,7 @@ def gather(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray, query: Query) -> Ev
         if not query.in_title:
             rows, values = _scores(lexicon, shelf, narrowed, totals, f"{{symbol named}} : ({word.expression})")
             names[rows] += values
-    return Evidence(found, typed, formed, names, tuple(held), totals)
+    return Evidence(found, typed, formed, names, document, tuple(held), totals)
 
 
 def _scores(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray | None, totals: np.ndarray, expression: str) -> tuple[np.ndarray, np.ndarray]:
@@ -82,6 +87,13 @@ def _scores(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray | None, totals: np.
         rows, values = rows[here], values[here]
     kinds = shelf.kinds[rows]
     return rows, values * _rarity(totals, np.bincount(kinds, minlength=256))[kinds]
+
+
+def _best_of_each(shelf: Shelf, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """float32 [n artifacts]: the best value of each one's rows."""
+    scores = np.zeros(len(shelf.ids), np.float32)
+    scores[rows] = values
+    return best_of(shelf.starts, scores)
 
 
 def _rarity(totals: np.ndarray, found: np.ndarray) -> np.ndarray:

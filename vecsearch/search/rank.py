@@ -34,12 +34,14 @@ class Recipe:
     so that they mean the same for every query."""
 
     #: The two arms of the contract; meaning stands alone against three arms of words.
-    keyword: float = 1.0
+    keyword: float = 0.75
     semantic: float = 1.25
     #: Other forms of the words: half, since what was typed should win.
     forms: float = 0.5
     #: Names that a chunk defines; a question rarely is in the words of a name alone.
     names: float = 0.25
+    #: All words that an artifact holds, wherever in it: a question's words may stand in several sections.
+    document: float = 0.5
     #: Mean similarity of all chunks: of two artifacts with an equal passage, the one that is all about it.
     whole: float = 0.5
     #: Ranks are counted among artifacts of the same kind: twenty thousand check-ins repeat every word of the
@@ -156,6 +158,8 @@ def _row_arms(found: Field) -> dict[str, np.ndarray]:
 def _artifact_arms(found: Field, by_row: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     starts = found.shelf.starts
     arms = {name: best_of(starts, scores) for name, scores in by_row.items()}
+    if found.evidence is not None:
+        arms["document"] = found.evidence.document
     if found.similarity is not None and len(starts) > 1:
         sizes = np.maximum(np.add.reduceat(found.mask, starts[:-1], dtype=np.int32), 1)
         # Similarities are -1..1, reciprocal ranks take what is positive: all of them, shifted.

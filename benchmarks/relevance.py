@@ -2,7 +2,8 @@
 
 Builds Fossil repositories in a cache folder, indexes them with the real indexer, asks every question
 through `search.run.search`, and prints the metrics: whole, by type, by repository, off topic, and with
-each step of the ranking left out.
+each step of the ranking left out; with `--cross-validate`, what its constants are worth on questions that they were
+not chosen on.
 """
 
 from __future__ import annotations
@@ -24,18 +25,20 @@ from vecsearch.search.rank import RECIPE, Recipe
 from vecsearch.search.run import search
 from vecsearch.types import KINDS, Embedder
 
+from . import folds
 from .material import code_repository, indexed
 from .metrics import Answer, Found, Target, code_ndcg, doc_answer
 
 #: Each step of docs/ranking.md left out.
 ABLATIONS: dict[str, Recipe] = {
     "all steps": RECIPE,
-    "no keyword arm": replace(RECIPE, keyword=0, forms=0, names=0),
+    "no keyword arm": replace(RECIPE, keyword=0, forms=0, names=0, document=0),
     "no semantic arm": replace(RECIPE, semantic=0, whole=0),
     "no other forms of words": replace(RECIPE, forms=0),
     "no arm of defined names": replace(RECIPE, names=0),
-    "no arm of whole artifacts": replace(RECIPE, whole=0),
-    "one ranking for all kinds": replace(RECIPE, apart=0),
+    "no arm of whole artifacts by words": replace(RECIPE, document=0),
+    "no arm of whole artifacts by meaning": replace(RECIPE, whole=0),
+    "one ranking for all kinds": replace(RECIPE, apart=False),
     "no coherence": replace(RECIPE, coherence=0),
     "no file names": replace(RECIPE, name=0),
     "no mentioned definitions": replace(RECIPE, mentioned=0),
@@ -130,6 +133,12 @@ def docs_line(measured: tuple[dict[str, list[Answer]], list[bool], int]) -> str:
     return "  ".join([head, *(f"{name} {mean(a.ndcg for a in values):.3f}" for name, values in sorted(answers.items()))])
 
 
+def held_line(label: str, held: folds.Held) -> str:
+    """nDCG@10 with what ships, held out, and at the point that is best on all."""
+    return (f"{label:20s} {folds.FOLDS} folds: shipped {held.shipped:.3f}  chosen on the other folds {held.held_out:.3f}  best of all {held.best:.3f}"
+            f"  distinct choices {len(set(held.chosen))}")
+
+
 def lines(arguments: argparse.Namespace) -> Iterator[str]:
     """Everything that is measured, a line at a time."""
     provider = _provider(arguments.provider)
@@ -141,15 +150,23 @@ def lines(arguments: argparse.Namespace) -> Iterator[str]:
         if file:
             db = open_readonly(indexed(file, cache, provider, arguments.provider))
             for name, recipe in recipes.items():
-                yield f"{label:20s} {name:26s} {docs_line(measure_docs(db, questions, provider, kinds, recipe))}"
+                yield f"{label:20s} {name:36s} {docs_line(measure_docs(db, questions, provider, kinds, recipe))}"
+            if arguments.cross_validate:
+                scores = {recipe: [answer.ndcg for answers in measure_docs(db, questions, provider, kinds, recipe)[0].values() for answer in answers]
+                          for recipe in folds.DOCS_GRID}
+                yield held_line(label, folds.cross_validated(scores))
     if arguments.trees:
         code = read_code_set(data, arguments.trees, cache, provider, arguments.provider)
         for name, recipe in recipes.items():
             scores = measure_code(code, provider, recipe)
-            yield f"{'code':20s} {name:26s} {code_line(scores)}"
+            yield f"{'code':20s} {name:36s} {code_line(scores)}"
             if recipe is RECIPE and arguments.repositories:
                 for repository, kinds in scores.items():
                     yield f"    {repository:22s} {mean(x for values in kinds.values() for x in values):.3f}"
+        if arguments.cross_validate:
+            yield held_line("code, by question", folds.cross_validated({recipe: [
+                x for kinds in measure_code(code, provider, recipe).values() for values in kinds.values() for x in values]
+                for recipe in folds.CODE_GRID}))
 
 
 def _provider(name: str) -> Callable[..., Embedder]:
@@ -168,6 +185,7 @@ def main() -> None:
     parser.add_argument("--whole", type=Path, help="a Fossil file with everything")
     parser.add_argument("--provider", default="builtin")
     parser.add_argument("--ablations", action="store_true", help="with each step left out")
+    parser.add_argument("--cross-validate", action="store_true", help="choose the constants on four fifths of the questions, score the fifth")
     parser.add_argument("--repositories", action="store_true", help="each code repository on a line")
     for line in lines(parser.parse_args()):
         print(line, flush=True)

@@ -38,6 +38,7 @@ ABLATIONS: dict[str, Recipe] = {
     "no arm of defined names": replace(RECIPE, names=0),
     "no arm of whole artifacts by words": replace(RECIPE, document=0),
     "no arm of whole artifacts by meaning": replace(RECIPE, whole=0),
+    "no allowance for luck": replace(RECIPE, luck=0),
     "one ranking for all kinds": replace(RECIPE, apart=False),
     "no coherence": replace(RECIPE, coherence=0),
     "no file names": replace(RECIPE, name=0),

@@ -36,7 +36,8 @@ ASKING = frozenset(map(stem, (
     "make get use work want need try give take find see know tell show explain describe happen go keep let look mean"
     " put say set start stop come become like help support allow enable handle change add create write read run call"
     " thing way example possible best good new many much more only also just there here any some all each other same"
-    " different command option setting program tool software application feature function without about after before between during while again still".split())))
+    " different command option setting program tool software application feature function without about after before between"
+    " during while again still".split())))
 
 #: Questions about other worlds: kitchen, garden, body, money, sports, travel. A repository may be about one
 #: of these, so the floor is what most of them stay below, not all.

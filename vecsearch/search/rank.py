@@ -26,6 +26,8 @@ from .lexical import Evidence
 CODE = KINDS.index("code")
 #: Hits of one artifact; further ones are only counted.
 PER_ARTIFACT = 2
+#: A similarity that is hardly one.
+LEAST = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,9 @@ class Recipe:
     document: float = 0.5
     #: Mean similarity of all chunks: of two artifacts with an equal passage, the one that is all about it.
     whole: float = 0.5
+    #: The best of n similarities is higher by luck alone: of n normal values with deviation s the highest is expected
+    #: s sqrt(2 ln n) above their mean. Chunks of one artifact are alike, so only a part of that is taken off.
+    luck: float = 0.25
     #: Ranks are counted among artifacts of the same kind: twenty thousand check-ins repeat every word of the
     #: documentation, and would fill all ranks before it.
     apart: bool = True
@@ -121,7 +126,7 @@ class Ranking:
 def rank(found: Field, recipe: Recipe = RECIPE) -> Ranking:
     """The order of all rows that any arm found."""
     by_row = _row_arms(found)
-    arms = _artifact_arms(found, by_row)
+    arms = _artifact_arms(found, by_row, recipe)
     ranking = Ranking(arms={name: ranked(scores, recipe.depth) for name, scores in arms.items()})
     weights = {name: getattr(recipe, name) for name in arms}
     fused = _fused(found, arms, weights, recipe) if arms else np.zeros(0)
@@ -155,15 +160,18 @@ def _row_arms(found: Field) -> dict[str, np.ndarray]:
     return arms
 
 
-def _artifact_arms(found: Field, by_row: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _artifact_arms(found: Field, by_row: dict[str, np.ndarray], recipe: Recipe) -> dict[str, np.ndarray]:
     starts = found.shelf.starts
     arms = {name: best_of(starts, scores) for name, scores in by_row.items()}
     if found.evidence is not None:
         arms["document"] = found.evidence.document
     if found.similarity is not None and len(starts) > 1:
         sizes = np.maximum(np.add.reduceat(found.mask, starts[:-1], dtype=np.int32), 1)
-        # Similarities are -1..1, reciprocal ranks take what is positive: all of them, shifted.
-        arms["whole"] = np.where(arms["semantic"] > 0, np.add.reduceat(found.similarity, starts[:-1]) / sizes + 1, 0)
+        alike = arms["semantic"] > 0
+        luck = recipe.luck * found.similarity[found.mask].std() * np.sqrt(2 * np.log(sizes))
+        # Reciprocal ranks take what is positive: what is alike at all stays so, and the mean, -1..1, is shifted.
+        arms["whole"] = np.where(alike, np.add.reduceat(found.similarity, starts[:-1]) / sizes + 1, 0)
+        arms["semantic"] = np.where(alike, np.maximum(arms["semantic"] - luck, LEAST), 0)
     return arms
 
 

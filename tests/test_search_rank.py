@@ -30,6 +30,8 @@ FILES = {
     "src/render.js": "// draws\nexport function componentEmits(name) {\n  return listeners[name];\n}\n",
     "src/use.js": "import { componentEmits } from './render.js';\nfor (const name of names) { log(componentEmits(name)); log(componentEmits(name)); }\n",
     "src/retry.py": "def retry_with_backoff(call):\n    '''Waits longer after each failure.'''\n    return call()\n",
+    "lib/NOTICE.md": "# Terms\n\nThe same text stands twice, see docs/c.md of the parser.\n",
+    "vendor/LICENSE.md": "# Terms\n\nThe same text stands twice, see docs/c.md of the parser.\n",
     "tests/test_retry.py": "def test_retry_with_backoff():\n    assert retry_with_backoff(lambda: 1) == 1\n",
 }
 
@@ -188,7 +190,8 @@ def test_a_count_of_a_kind_is_what_its_filter_gives(ask, question):
 
 
 @pytest.mark.parametrize(("name", "path"), [("docs/c.md", "docs/c.md"), ("C.MD", "docs/c.md"), ("/src/use.js", "src/use.js"),
-                                            ("render.js", "src/render.js"), ("test_retry.py", "tests/test_retry.py")])
+                                            ("render.js", "src/render.js"), ("test_retry.py", "tests/test_retry.py"),
+                                            ("vendor/LICENSE.md", "lib/NOTICE.md"), ("notice.md", "lib/NOTICE.md")])
 def test_what_is_called_as_the_query_says_stands_first(ask, name, path):
     assert paths(ask(name))[0] == path
 

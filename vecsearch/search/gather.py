@@ -31,7 +31,7 @@ def field(reader: Reader, shelf: Shelf, lexicon: Lexicon, known: Known, mask: np
         for name in exact.mentioned(query):
             mentioned |= _defining(lexicon, name) & mask
         # Twice: whatever speaks of a file holds its name, and may define what it is called.
-        tiers += 2 * (_called(shelf, lexicon, known, query) & mask).astype(np.int8)
+        tiers += 2 * (_called(reader, shelf, lexicon, known, query) & mask).astype(np.int8)
     return Field(shelf, mask, evidence, similarity, tiers, mentioned, _stems(query), query.files, known)
 
 
@@ -54,8 +54,8 @@ def _defining(lexicon: Lexicon, name: str) -> np.ndarray:
     return lexicon.holding(f"symbol : {lexical.quote([name])}")
 
 
-def _called(shelf: Shelf, lexicon: Lexicon, known: Known, query: Query) -> np.ndarray:
-    """bool [n rows]: artifacts whose path, or the last part of it, is the whole query."""
+def _called(reader: Reader, shelf: Shelf, lexicon: Lexicon, known: Known, query: Query) -> np.ndarray:
+    """bool [n rows]: artifacts of which a path, or the last part of one, is the whole query."""
     called = np.zeros(len(shelf.ids), bool)
     name = fold(query.text.strip().lstrip("/"))
     tokens = words(name)
@@ -65,9 +65,11 @@ def _called(shelf: Shelf, lexicon: Lexicon, known: Known, query: Query) -> np.nd
     if len(artifacts) > NAMESAKES:
         return called
     known.ask(artifacts)
-    for artifact, path in zip(artifacts.tolist(), known.path[artifacts].tolist(), strict=True):
-        path = fold(path or "")
-        called[shelf.starts[artifact] : shelf.starts[artifact + 1]] = path == name or path.endswith(f"/{name}")
+    ids = shelf.ids[shelf.starts[artifacts]].tolist()
+    others = reader.other_paths(ids)
+    for artifact, i, path in zip(artifacts.tolist(), ids, known.path[artifacts].tolist(), strict=True):
+        paths = [fold(own) for own in (path or "", *others.get(i, ()))]
+        called[shelf.starts[artifact] : shelf.starts[artifact + 1]] = any(own == name or own.endswith(f"/{name}") for own in paths)
     return called
 
 

@@ -253,6 +253,16 @@ class Reader:
                 (json.dumps([-i for i in ids if i < 0]),))}
         return [found.get(i, ("", None, "", "", 0)) for i in ids]
 
+    def other_paths(self, ids: Sequence[int]) -> dict[int, list[str]]:
+        """row id -> further paths of its artifact, for those that have any."""
+        found: dict[int, list[str]] = {}
+        if "fx_vec_alias" in self.tables and "fx_vec_detail" in self.tables:
+            for i, path in self.db.execute(
+                    "SELECT j.value, CAST(a.path AS TEXT) FROM json_each(?) j LEFT JOIN fx_vec_detail d ON d.chunk_id=j.value"
+                    " JOIN fx_vec_alias a ON a.source_id=coalesce(d.source_id, -j.value)", (json.dumps(list(ids)),)):
+                found.setdefault(i, []).append(path)
+        return found
+
     def vectors_by_digest(self, digests: Sequence[bytes], model: str) -> dict[bytes, bytes]:
         """digest -> stored vector, for texts that were embedded by this model before."""
         found: dict[bytes, bytes] = {}

@@ -17,7 +17,7 @@ import numpy as np
 
 from vecsearch.embed.builtin.tokens import words
 
-QUERY_TYPES = ("head", "ask", "trail", "path", "sentence-", "comment-", "name-", "name", "symbol", "mention")
+QUERY_TYPES = ("head", "ask", "trail", "path", "sentence-", "comment-", "name-", "name", "symbol", "mention", "change")
 
 
 def encode(path: Path) -> dict[str, object]:
@@ -25,7 +25,8 @@ def encode(path: Path) -> dict[str, object]:
     number: dict[str, int] = {}
     rows: dict[str, list] = {"body": [], "context": [], "query": []}
     often: list[list[int]] = []
-    kinds, types, owners = [], [], []
+    kinds, types, owners, files = [], [], [], []
+    number_of: dict[str, int] = {}
     spread: Counter = Counter()
     for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n"):
         piece = json.loads(line) if line else None
@@ -42,8 +43,9 @@ def encode(path: Path) -> dict[str, object]:
             types.append(QUERY_TYPES.index(kind))
             owners.append(len(kinds))
         kinds.append(piece["kind"] == "code")
+        files.append(number_of.setdefault(piece["path"], len(number_of)))
     return {"words": list(number), "spread": [spread[w] for w in number], "rows": rows, "often": often,
-            "kinds": kinds, "types": types, "owners": owners, "package": path.stem}
+            "kinds": kinds, "types": types, "owners": owners, "files": files, "package": path.stem}
 
 
 def ragged(rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -57,7 +59,7 @@ def build(folder: Path) -> dict[str, np.ndarray]:
     packages_of: Counter = Counter()
     pieces_of: Counter = Counter()
     lists: dict[str, list] = {"body": [], "context": [], "query": [], "often": []}
-    columns: dict[str, list] = {"code": [], "package": [], "type": [], "owner": []}
+    columns: dict[str, list] = {"code": [], "package": [], "file": [], "type": [], "owner": []}
     names = []
     with Pool(2) as pool:
         for part in pool.imap(encode, sorted(folder.glob("*.jsonl"))):
@@ -72,6 +74,7 @@ def build(folder: Path) -> dict[str, np.ndarray]:
             lists["often"] += [np.array(row, np.uint8) for row in part["often"]]
             columns["owner"] += [owner + len(columns["code"]) for owner in part["owners"]]
             columns["type"] += part["types"]
+            columns["file"] += [columns["file"][-1] + 1 + file if columns["file"] else file for file in part["files"]]
             columns["code"] += part["kinds"]
             columns["package"] += [len(names)] * len(part["kinds"])
             names.append(part["package"])

@@ -30,6 +30,8 @@ def command(source: dict[str, str]) -> list[str]:
     name, version = source["package"], source["version"]
     if source["ecosystem"] == "debian":
         return ["apt-get", "source", "-qq", "--download-only", f"{name}={version}" if version else name]
+    if source["ecosystem"] == "debian-doc":
+        return ["apt-get", "download", "-qq", f"{name}={version}"]
     if source["ecosystem"] == "npm":
         return ["npm", "pack", "--silent", f"{name}@{version}" if version else name]
     wanted = f"{name}=={version}" if version else name

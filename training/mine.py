@@ -25,11 +25,15 @@ from . import queries, read
 from .fetch import folder, read_sources
 
 #: Per package, so that no large one drowns the rest.
-MOST = {"doc": 2500, "code": 2500}
+MOST = {"doc": 4000, "code": 1500}
 MOST_PER_FILE = 25
-MOST_FILES = {"doc": 700, "code": 700}
+MOST_FILES = {"doc": 1200, "code": 400}
 SECONDS = 120  # what the largest archive may take
 _MENTION = re.compile(r"\b(?:[A-Za-z]+_[A-Za-z_0-9]+|[a-z]+[A-Z][A-Za-z0-9]+|[A-Z][a-z]+[A-Z][A-Za-z0-9]+)\b")
+
+#: `* path, path (name, name): remark`, to the next such entry or a blank line.
+_ENTRY = re.compile(r"^[ \t]+\* (?P<path>[\w./+-]+)[^()\n:]{0,200}\((?P<names>[^()]{2,200})\):\s+(?P<remark>(?:.+\n(?![ \t]*(?:\*|\n)))*.+)", re.M)
+MOST_RECALLED = 3  # entries that become queries, per piece
 
 Piece = dict[str, object]
 
@@ -37,21 +41,25 @@ Piece = dict[str, object]
 def archives(place: Path) -> list[Path]:
     """The upstream archives of a package; Debian's own additions are left out."""
     return [path for path in sorted(place.iterdir())
-            if re.search(r"\.(whl|tgz|tar\.\w+)$", path.name) and ".debian.tar" not in path.name]
+            if re.search(r"\.(whl|tgz|deb|tar\.\w+)$", path.name) and ".debian.tar" not in path.name]
 
 
-def documents(place: Path, rng: random.Random) -> list[tuple[str, bytes]]:
-    """A sample of a package's files, documentation and code alike; tests are a tenth of it."""
+def documents(place: Path, rng: random.Random) -> tuple[list[tuple[str, bytes]], list[str]]:
+    """A sample of a package's files, documentation and code alike, tests being a tenth of it; and its change logs."""
     found: dict[str, list[tuple[str, bytes]]] = {"doc": [], "code": []}
+    histories = []
     for archive in archives(place):
         for path, content in read.members(archive):
+            if read.HISTORY.search(path):
+                histories.append(content.decode("utf-8", "replace"))
+                continue
             kind = "doc" if read.BY_SUFFIX[path.rpartition(".")[2].lower()] in read.PROSE else "code"
             if not read.TESTS.search(path) or rng.random() < 0.1:
                 found[kind].append((path, content))
     chosen: list[tuple[str, bytes]] = []
     for kind, files in found.items():
         chosen += rng.sample(files, min(len(files), MOST_FILES[kind]))
-    return chosen
+    return chosen, histories
 
 
 def pieces(path: str, content: bytes, rng: random.Random) -> list[Piece]:
@@ -90,13 +98,31 @@ def refer(made: list[Piece]) -> None:
                         target["queries"].append(("mention", spoken))
 
 
+def recall(made: list[Piece], histories: list[str]) -> None:
+    """Entries of change logs become queries for the code of the function they name, in the file they name."""
+    owner: dict[tuple[str, str], Piece] = {}
+    for piece in made:
+        if piece["kind"] == "code":
+            for name in str(piece["symbol"]).split(", "):
+                owner[str(piece["path"]).rpartition("/")[2], name.rpartition(".")[2]] = piece
+    asked: Counter = Counter()
+    for entry in (match for history in histories for match in _ENTRY.finditer(history)):
+        remark = queries.tidy(entry["remark"])[:300]
+        for name in re.findall(r"\w+", entry["names"]):
+            target = owner.get((entry["path"].rpartition("/")[2], name))
+            if target and asked[id(target)] < MOST_RECALLED and not remark.startswith("*") and queries.good(remark, 3, 45):
+                asked[id(target)] += 1
+                target["queries"].append(("change", remark))
+
+
 def mine(job: tuple[Path, Path]) -> tuple[str, Counter]:
     place, target = job
     rng = random.Random(place.name)
     made: list[Piece] = []
     kept: Counter = Counter()
     started = time.monotonic()
-    for path, content in documents(place, rng):
+    chosen, histories = documents(place, rng)
+    for path, content in chosen:
         if time.monotonic() - started > SECONDS:
             break
         for piece in pieces(path, content, rng):
@@ -104,6 +130,7 @@ def mine(job: tuple[Path, Path]) -> tuple[str, Counter]:
                 kept[piece["kind"]] += 1
                 made.append(piece)
     refer(made)
+    recall(made, histories)
     seen: set[str] = set()
     with target.open("w", encoding="utf-8") as out:
         for piece in made:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -32,7 +33,9 @@ SKIPPED = re.compile(
     r"test[-_]?suite|snapshots?|generated|licen[cs]es?|translations?|zh[-_\w]*|ja|ko|fr|de|es|ru|pt[-_\w]*)/"
     r"|\.min\.|\.d\.ts$|(^|/)(licen[cs]e|copying|copyright|authors|thanks|third.?party)[^/]*$|[.](po|fr|de|ja|ko|es|tr)\.\w+$", re.I)
 TESTS = re.compile(r"(^|/)(__)?tests?(__)?/|(^|/)test_|[._]test\.|_spec\.|\.spec\.", re.I)
-LARGEST = 300_000
+#: A file of check-in comments in GNU's form: `* path (function): what was done`.
+HISTORY = re.compile(r"(^|/)ChangeLog(\.\w+)?$")
+LARGEST, LARGEST_HISTORY = 300_000, 2_000_000
 
 
 def members(archive: Path) -> Iterator[tuple[str, bytes]]:
@@ -43,16 +46,36 @@ def members(archive: Path) -> Iterator[tuple[str, bytes]]:
                 if wanted(info.filename, info.file_size):
                     yield info.filename, packed.read(info)
         return
+    if archive.suffix == ".deb":
+        yield from _pages(archive)
+        return
     with tarfile.open(archive) as packed:
-        for member in packed:
-            path = member.name.removeprefix("./").partition("/")[2]
-            if member.isfile() and wanted(path, member.size):
-                handle = packed.extractfile(member)
-                if handle:
-                    yield path, handle.read()
+        yield from _unpacked(packed, 1)
+
+
+def _unpacked(packed: tarfile.TarFile, depth: int) -> Iterator[tuple[str, bytes]]:
+    """The files worth reading, by their paths less the first `depth` folders."""
+    for member in packed:
+        path = member.name.removeprefix("./").split("/", depth)[-1]
+        if member.isfile() and wanted(path, member.size):
+            handle = packed.extractfile(member)
+            if handle:
+                yield path, handle.read()
+
+
+def _pages(archive: Path) -> Iterator[tuple[str, bytes]]:
+    """The pages of a documentation package (usr/share/doc/NAME/...): as their authors wrote them, where Sphinx left
+    those beside what it made of them."""
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(archive)], stdout=subprocess.PIPE) as process:
+        with tarfile.open(fileobj=process.stdout, mode="r|") as packed:
+            pages = list(_unpacked(packed, 4))
+    written = [(path.rpartition("_sources/")[2].removesuffix(".txt"), content) for path, content in pages if "_sources/" in path]
+    yield from (page for page in written or pages if page[0].rpartition(".")[2].lower() in BY_SUFFIX)
 
 
 def wanted(path: str, size: int) -> bool:
+    if HISTORY.search(path):
+        return size < LARGEST_HISTORY
     steps = set(re.split(r"[/.]", path.lower()))
     return (200 < size < LARGEST and path.rpartition(".")[2].lower() in BY_SUFFIX
             and not SKIPPED.search(path) and not steps & BENCHMARK)

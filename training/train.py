@@ -1,7 +1,7 @@
 """Contrastive training of the token vectors: `python -m training.train CORPUS VOCABULARY START.npy OUT.npy`.
 
 A text's vector is the unit-length sum of its tokens' vectors, each word weighted by
-1 + ln(how often it occurs). A batch holds pieces of a few packages: what stands beside the right piece in
+1 + ln(how often it occurs), its path and headings included, as at run time. A batch holds pieces of a few packages: what stands beside the right piece in
 its own package is the hard negative. Loss: cross entropy both ways over the batch (InfoNCE, van den
 Oord et al. 2018), temperature 1/SCALE.
 """
@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,13 +32,21 @@ PHASES = ((850, 256, 6e-3),)
 PROSE = 0.6
 #: How often a type of query is asked, against the other types that a piece has.
 WEIGHT = {"head": 0.6, "ask": 1.0, "trail": 0.5, "path": 0.35, "sentence-": 0.8, "comment-": 0.8, "name-": 0.7,
-          "name": 0.4, "symbol": 0.3, "mention": 1.5}
+          "name": 0.4, "symbol": 0.3, "mention": 1.5, "change": 1.0}
 #: How often a run of a text's own words is the query.
 SNIPPET = 0.1
+#: How often the query to a piece of documentation is one to three of its words, rare ones first: people look up names.
+TERM = 0.1
+#: The share of a text's words that are left out while learning from it.
+DROPPED = 0.2
 #: What people say around their question, so that it comes to weigh little.
 FILLER = """how do I can the what is a my me in to we it there way want need some please where does why should find one use using
 this that with for of on and when not have get but from our when you if or any so just explain work works works? code""".split()
 HELD_OUT = 37  # every so manyth package is kept to measure with
+
+
+Bags = tuple[torch.Tensor, torch.Tensor]  # weights [texts, tokens], sparse, and their transpose
+Text = tuple[np.ndarray, np.ndarray, np.ndarray]  # words of many texts, their weights, where each text ends
 
 
 @dataclass
@@ -56,16 +65,27 @@ class Words:
         row = {token: i for i, token in enumerate(vocabulary)}
         known = row.__contains__
         lists = [[row[t] for t in tokens(word, known)] if word.isascii() else [] for word in words]
+        self.size = len(vocabulary)
         self.at = np.concatenate([[0], np.cumsum([len(found) for found in lists])])
         self.flat = np.fromiter((t for found in lists for t in found), np.int64, int(self.at[-1]))
 
-    def expand(self, words: np.ndarray, weights: np.ndarray, ends: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """(tokens, weights, offsets) of texts that are `words` up to each of `ends`."""
+    def bags(self, words: np.ndarray, weights: np.ndarray, ends: np.ndarray) -> Bags:
+        """The token weights of texts that are `words` up to each of `ends`."""
         sizes = self.at[words + 1] - self.at[words]
         reach = np.concatenate([[0], np.cumsum(sizes)])
         index = np.arange(reach[-1]) + np.repeat(self.at[words] - reach[:-1], sizes)
-        starts = reach[np.concatenate([[0], ends[:-1]])]
-        return torch.from_numpy(self.flat[index]), torch.from_numpy(np.repeat(weights, sizes)), torch.from_numpy(starts)
+        ends = reach[ends]
+        token, weights = self.flat[index], np.repeat(weights, sizes)
+        order = np.argsort(token, kind="stable")
+        text = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+        first = np.concatenate([[0], np.cumsum(np.bincount(token, minlength=self.size))])
+        return (sparse(np.concatenate([[0], ends]), token, weights, self.size),
+                sparse(first, text[order], weights[order], len(ends)))
+
+
+def sparse(first: np.ndarray, column: np.ndarray, weight: np.ndarray, width: int) -> torch.Tensor:
+    """[len(first) - 1, width] in rows that begin at `first`"""
+    return torch.sparse_csr_tensor(*map(torch.from_numpy, (first, column, weight)), (len(first) - 1, width), check_invariants=False)
 
 
 class Pieces:
@@ -80,7 +100,8 @@ class Pieces:
         self.context = Ragged(corpus["context"], corpus["context_at"])
         self.query = Ragged(corpus["query"], corpus["query_at"])
         self.type = corpus["type"]
-        self.code = corpus["code"]
+        self.code, self.file = corpus["code"], corpus["file"]
+        self.rarity = np.log(len(corpus["names"]) / corpus["packages_of"].clip(1)).astype(np.float32).clip(0.01)
         self.asked = np.searchsorted(corpus["owner"], np.arange(len(corpus["code"]) + 1))
         self.weight = np.array([WEIGHT[t] for t in QUERY_TYPES])
         group = corpus["package"] * 2 + corpus["code"]
@@ -108,8 +129,8 @@ class Pieces:
                 drawn.append(self.rng.choice(self.groups[g], min(size, len(self.groups[g])), replace=False))
         return np.concatenate(drawn)
 
-    def pair(self, piece: int, plain: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Words of a query, words of its text and their weights; `plain` leaves out the noise."""
+    def pair(self, piece: int, plain: bool = False) -> tuple[str, np.ndarray, np.ndarray, np.ndarray]:
+        """Type and words of a query, words of its text and their weights; `plain` leaves out the noise."""
         rng = self.rng
         first, last = self.asked[piece], self.asked[piece + 1]
         chance = self.weight[self.type[first:last]]
@@ -119,6 +140,9 @@ class Pieces:
         if not plain and len(body) > 24 and rng.random() < SNIPPET:
             name, start = "sentence-", int(rng.integers(0, len(body) - 12))
             query = body[start : start + int(rng.integers(4, 13))]
+        elif not plain and not self.code[piece] and rng.random() < TERM:
+            lead = self.rarity[body] * rng.random(len(body), np.float32)
+            name, query = "term", body[np.argsort(lead)[-int(rng.integers(1, 4)) :]]
         if rng.random() < REMOVE.get(name, 0.7 if name.endswith("-") else 0.0):
             often = often - np.isin(body, query)
         if rng.random() < (0.5 if name in ("head", "ask", "trail", "path", "symbol") else 0.15):
@@ -127,29 +151,44 @@ class Pieces:
             query = query[rng.random(len(query)) < 0.75]
         if not plain and rng.random() < 0.25:
             query = np.concatenate([query, rng.choice(self.filler, int(rng.integers(1, 6)))])
-        words = np.concatenate([body, context])
-        often = np.concatenate([often, np.ones(len(context), np.float32)])
-        return query, words, np.where(often > 0, 1 + np.log(often.clip(1)), 0).astype(np.float32)
+        if not plain:
+            kept = rng.random(len(body), np.float32) >= DROPPED
+            body, often = body[kept], often[kept]
+        words, place = np.unique(np.concatenate([body, context]), return_inverse=True)
+        often = np.bincount(place, np.concatenate([often, np.ones(len(context), np.float32)]), len(words))
+        kept = often > 0
+        return name, query, words[kept], (1 + np.log(often[kept])).astype(np.float32)
 
-    def batch(self, pieces: np.ndarray, plain: bool = False) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+    def batch(self, pieces: np.ndarray, plain: bool = False) -> tuple[Text, Text, np.ndarray]:
+        """Queries, their texts, and which queries ask for a file: any of its pieces is right."""
         pairs = [self.pair(piece, plain) for piece in pieces.tolist()]
-        queries, texts, weights = (list(column) for column in zip(*pairs, strict=True))
+        names, queries, texts, weights = (list(column) for column in zip(*pairs, strict=True))
         flat = np.concatenate(queries)
         return ((flat, np.ones(len(flat), np.float32), np.cumsum([len(q) for q in queries])),
-                (np.concatenate(texts), np.concatenate(weights), np.cumsum([len(t) for t in texts])))
+                (np.concatenate(texts), np.concatenate(weights), np.cumsum([len(t) for t in texts])),
+                np.array([name == "path" for name in names]))
 
 
 #: How often the words of a query are taken out of its text, where that is not 0.7 or never.
 REMOVE = {"head": 0.5, "ask": 0.4, "trail": 0.4}
 
 
-def bag(table: torch.Tensor, tokens_: torch.Tensor, weights: torch.Tensor, starts: torch.Tensor) -> torch.Tensor:
+class Sum(torch.autograd.Function):
+    """Weighted sums of rows of the table. The transpose is given, which makes the gradient as cheap as the sums."""
+
+    @staticmethod
+    def forward(context: Any, table: torch.Tensor, weights: torch.Tensor, transposed: torch.Tensor) -> torch.Tensor:
+        context.transposed = transposed
+        return weights @ table
+
+    @staticmethod
+    def backward(context: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None]:
+        return context.transposed @ gradient.contiguous(), None, None
+
+
+def embed(table: torch.Tensor, bags: Bags) -> torch.Tensor:
     """Unit vectors [texts, dim]"""
-    return F.normalize(F.embedding_bag(tokens_, table, starts, mode="sum", per_sample_weights=weights), dim=1)
-
-
-def embed(table: torch.Tensor, words: Words, text: tuple[np.ndarray, ...]) -> torch.Tensor:
-    return bag(table, *words.expand(*text))
+    return F.normalize(Sum.apply(table, *bags), dim=1)
 
 
 @torch.no_grad()
@@ -159,8 +198,8 @@ def measure(table: torch.Tensor, words: Words, pieces: Pieces) -> dict[str, floa
     found = {}
     for name, code in (("doc", 0), ("code", 1)):
         rows = pieces.rng.permutation(pieces.held[pieces.code[pieces.held] == code])[:1500]
-        query, text = pieces.batch(rows, True)
-        score = embed(table, words, query) @ embed(table, words, text).T
+        query, text, _ = pieces.batch(rows, True)
+        score = embed(table, words.bags(*query)) @ embed(table, words.bags(*text)).T
         rank = (score > score.diagonal()[:, None]).sum(1) + 1
         found[name] = round(float((1 / rank).mean()), 4)
     pieces.rng = keep
@@ -173,10 +212,13 @@ class Batches(torch.utils.data.IterableDataset):
     def __init__(self, pieces: Pieces, words: Words, steps: int, group: int):
         self.pieces, self.words, self.steps, self.group = pieces, words, steps, group
 
-    def __iter__(self) -> Iterator[tuple[tuple[torch.Tensor, ...], ...]]:
+    def __iter__(self) -> Iterator[tuple[object, ...]]:
         for _ in range(self.steps):
-            query, text = self.pieces.batch(self.pieces.draw(self.group))
-            yield self.words.expand(*query), self.words.expand(*text)
+            drawn = self.pieces.draw(self.group)
+            query, text, wide = self.pieces.batch(drawn)
+            file = self.pieces.file[drawn]
+            also = torch.from_numpy((file[:, None] == file) & (wide[:, None] | wide)).fill_diagonal_(False)
+            yield self.words.bags(*query), self.words.bags(*text), also
 
 
 def train(table: torch.Tensor, words: Words, pieces: Pieces, steps: int, group: int, rate: float) -> torch.Tensor:
@@ -184,10 +226,10 @@ def train(table: torch.Tensor, words: Words, pieces: Pieces, steps: int, group: 
     optimiser = torch.optim.Adam([table], lr=rate, betas=(0.9, 0.98), fused=True)
     started, mean = time.monotonic(), 0.0
     loader = torch.utils.data.DataLoader(Batches(pieces, words, steps, group), batch_size=None, num_workers=1, prefetch_factor=8)
-    for step, (query, text) in enumerate(loader):
+    for step, (query, text, also) in enumerate(loader):
         for settings in optimiser.param_groups:
             settings["lr"] = rate * min(1, (step + 1) / 50) * (1 - 0.97 * step / steps)
-        score = SCALE * bag(table, *query) @ bag(table, *text).T
+        score = (SCALE * embed(table, query) @ embed(table, text).T).masked_fill(also, -torch.inf)
         right = torch.arange(len(score))
         loss = (F.cross_entropy(score, right) + F.cross_entropy(score.T, right)) / 2
         optimiser.zero_grad()

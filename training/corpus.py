@@ -25,7 +25,7 @@ def encode(path: Path) -> dict[str, object]:
     number: dict[str, int] = {}
     rows: dict[str, list] = {"body": [], "context": [], "query": []}
     often: list[list[int]] = []
-    kinds, types, owners, files = [], [], [], []
+    kinds, types, owners, documents = [], [], [], []
     number_of: dict[str, int] = {}
     spread: Counter = Counter()
     for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n"):
@@ -43,9 +43,9 @@ def encode(path: Path) -> dict[str, object]:
             types.append(QUERY_TYPES.index(kind))
             owners.append(len(kinds))
         kinds.append(piece["kind"] == "code")
-        files.append(number_of.setdefault(piece["path"], len(number_of)))
+        documents.append(number_of.setdefault(piece["path"], len(number_of)))
     return {"words": list(number), "spread": [spread[w] for w in number], "rows": rows, "often": often,
-            "kinds": kinds, "types": types, "owners": owners, "files": files, "package": path.stem}
+            "kinds": kinds, "types": types, "owners": owners, "documents": documents, "package": path.stem}
 
 
 def ragged(rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -59,7 +59,7 @@ def build(folder: Path) -> dict[str, np.ndarray]:
     packages_of: Counter = Counter()
     pieces_of: Counter = Counter()
     lists: dict[str, list] = {"body": [], "context": [], "query": [], "often": []}
-    columns: dict[str, list] = {"code": [], "package": [], "file": [], "type": [], "owner": []}
+    columns: dict[str, list] = {"code": [], "package": [], "document": [], "type": [], "owner": []}
     names = []
     with Pool(2) as pool:
         for part in pool.imap(encode, sorted(folder.glob("*.jsonl"))):
@@ -74,7 +74,7 @@ def build(folder: Path) -> dict[str, np.ndarray]:
             lists["often"] += [np.array(row, np.uint8) for row in part["often"]]
             columns["owner"] += [owner + len(columns["code"]) for owner in part["owners"]]
             columns["type"] += part["types"]
-            columns["file"] += [columns["file"][-1] + 1 + file if columns["file"] else file for file in part["files"]]
+            columns["document"] += [columns["document"][-1] + 1 + n if columns["document"] else n for n in part["documents"]]
             columns["code"] += part["kinds"]
             columns["package"] += [len(names)] * len(part["kinds"])
             names.append(part["package"])

@@ -100,7 +100,7 @@ class Pieces:
         self.context = Ragged(corpus["context"], corpus["context_at"])
         self.query = Ragged(corpus["query"], corpus["query_at"])
         self.type = corpus["type"]
-        self.code, self.file = corpus["code"], corpus["file"]
+        self.code, self.document = corpus["code"], corpus["document"]
         self.rarity = np.log(len(corpus["names"]) / corpus["packages_of"].clip(1)).astype(np.float32).clip(0.01)
         self.asked = np.searchsorted(corpus["owner"], np.arange(len(corpus["code"]) + 1))
         self.weight = np.array([WEIGHT[t] for t in QUERY_TYPES])
@@ -216,8 +216,8 @@ class Batches(torch.utils.data.IterableDataset):
         for _ in range(self.steps):
             drawn = self.pieces.draw(self.group)
             query, text, wide = self.pieces.batch(drawn)
-            file = self.pieces.file[drawn]
-            also = torch.from_numpy((file[:, None] == file) & (wide[:, None] | wide)).fill_diagonal_(False)
+            document = self.pieces.document[drawn]
+            also = torch.from_numpy((document[:, None] == document) & wide[:, None]).fill_diagonal_(False)
             yield self.words.bags(*query), self.words.bags(*text), also
 
 

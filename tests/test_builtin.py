@@ -89,6 +89,18 @@ def test_identical_text_scores_one(model):
     assert cosine(model, "the same words", "the same words") == pytest.approx(1)
 
 
+def test_a_word_of_the_path_counts_more_than_one_of_the_text(model):
+    body = "\n".join(["static int walk(Blob *p){", "  for(i=0; i<n; i++) append(p, z[i]);", "  return n;", "}"] * 4)
+    query = "annotate each line"
+    in_path = f"src/annotate.c\nwalk\n{body}\nutility"
+    assert cosine(model, query, in_path) > cosine(model, query, f"src/utility.c\nwalk\n{body}\nannotate") + 0.03
+
+
+@pytest.mark.parametrize("text", ["one line of words", "two lines\nof words", "\n\nwords further down", "a\nb\nc\nd e f\n" * 9])
+def test_a_copy_scores_one_however_it_is_laid_out(model, text):
+    assert cosine(model, text, text) == pytest.approx(1)
+
+
 # -- long texts ----------------------------------------------------------------------------------
 
 

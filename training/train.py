@@ -1,7 +1,7 @@
 """Contrastive training of the token vectors: `python -m training.train CORPUS VOCABULARY START.npy OUT.npy`.
 
 A text's vector is the unit-length sum of its tokens' vectors, each word weighted by
-1 + ln(how often it occurs), its path and headings included, as at run time. A batch holds pieces of a few packages: what stands beside the right piece in
+1 + ln(how often it occurs), and those of its path and heading OPENING times, as at run time. A batch holds pieces of a few packages: what stands beside the right piece in
 its own package is the hard negative. Loss: cross entropy both ways over the batch (InfoNCE, van den
 Oord et al. 2018), temperature 1/SCALE.
 """
@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from vecsearch.embed.builtin import OPENING
 from vecsearch.embed.builtin.tokens import tokens
 
 from .corpus import QUERY_TYPES, load
@@ -157,7 +158,8 @@ class Pieces:
         words, place = np.unique(np.concatenate([body, context]), return_inverse=True)
         often = np.bincount(place, np.concatenate([often, np.ones(len(context), np.float32)]), len(words))
         kept = often > 0
-        return name, query, words[kept], (1 + np.log(often[kept])).astype(np.float32)
+        words, often = words[kept], often[kept]
+        return name, query, words, ((1 + np.log(often)) * np.where(np.isin(words, context), OPENING, 1)).astype(np.float32)
 
     def batch(self, pieces: np.ndarray, plain: bool = False) -> tuple[Text, Text, np.ndarray]:
         """Queries, their texts, and which queries ask for a file: any of its pieces is right."""

@@ -1,8 +1,9 @@
 """The embedder that ships with vecsearch: a static model, numpy only, offline.
 
 A text's vector is the unit-length sum of its words' vectors, each weighted by 1 + ln(how often
-the word occurs), so that neither a long text nor a repeated word drowns the rest. A word's
-vector is the sum of its tokens' (tokens.py). docs/model.md tells where the vectors come from.
+the word occurs), so that neither a long text nor a repeated word drowns the rest. Words of the
+first two lines weigh OPENING times that: of a chunk these are its path and its heading or symbol,
+of a query they are all. A word's vector is the sum of its tokens' (tokens.py). docs/model.md tells where the vectors come from.
 
     rows.npy    int8 [tokens, dim]    a token's vector is its row times its scale
     scales.npy  float32 [tokens]
@@ -32,6 +33,8 @@ except ImportError:
 NAME = "mosaic"
 VERSION = 2
 DIM = 256
+#: What a word of the first two lines weighs against one of the rest.
+OPENING = 2.0
 #: Length of a hashed direction: that of an informative word.
 GRAM_LENGTH = 2.0
 #: Words whose vectors are kept (1 kB each), and tokens whose rows are.
@@ -78,12 +81,14 @@ class Builtin:
 
     def embed_query(self, text: str) -> np.ndarray:
         """float32 [dim] of unit length; a query is embedded as a document is."""
-        counts = Counter(words(text))
+        counts, opening = _counts(text)
         total = np.zeros(DIM, np.float32)
         for part in _strides(counts):
             places = self._places(part)
-            often = np.fromiter(map(counts.__getitem__, part), np.float32, len(part))
-            total += (1 + np.log(often)) @ self._vectors[places]
+            weights = 1 + np.log(np.fromiter(map(counts.__getitem__, part), np.float32, len(part)))
+            weights[: max(0, opening)] *= OPENING
+            opening -= len(part)
+            total += weights @ self._vectors[places]
         length = np.sqrt(total @ total)
         return total / length if length > 1e-6 else NOTHING.copy()
 
@@ -122,6 +127,16 @@ class Builtin:
                 self._row_of.clear()
             self._row_of[token] = row
         return row
+
+
+def _counts(text: str) -> tuple[Counter[str], int]:
+    """How often each word occurs, in the order in which they first do, and how many of these are of the first two lines."""
+    head = text.split("\n", 2)
+    counts = Counter(words("\n".join(head[:2])))
+    opening = len(counts)
+    if len(head) > 2:
+        counts.update(words(head[2]))
+    return counts, opening
 
 
 def _strides(counts: Counter[str]) -> Iterator[list[str]]:

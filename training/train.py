@@ -28,7 +28,7 @@ from .fetch import read_sources
 
 SEED, SCALE, BATCH = 20261130, 20.0, 2048
 #: (steps, pieces of one package in a batch, learning rate)
-PHASES = ((850, 256, 6e-3),)
+PHASES = ((2500, 256, 5e-3),)
 #: Share of the groups that are documentation; they are smaller, so that pieces come out about even.
 PROSE = 0.6
 #: How often a type of query is asked, against the other types that a piece has.

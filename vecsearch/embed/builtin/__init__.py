@@ -3,7 +3,8 @@
 A text's vector is the unit-length sum of its words' vectors, each weighted by 1 + ln(how often
 the word occurs), so that neither a long text nor a repeated word drowns the rest. Words of the
 first two lines weigh OPENING times that: of a chunk these are its path and its heading or symbol,
-of a query they are all. A word's vector is the sum of its tokens' (tokens.py). docs/model.md tells where the vectors come from.
+of a query they are all. A word's vector is the sum of its tokens' (tokens.py). docs/model.md tells where
+the vectors come from.
 
     rows.npy    int8 [tokens, dim]    a token's vector is its row times its scale
     scales.npy  float32 [tokens]
@@ -31,7 +32,7 @@ except ImportError:
     from hashlib import blake2b
 
 NAME = "mosaic"
-VERSION = 2
+VERSION = 3
 DIM = 256
 #: What a word of the first two lines weighs against one of the rest.
 OPENING = 2.0

@@ -30,6 +30,8 @@ FILES = {
     "src/render.js": "// draws\nexport function componentEmits(name) {\n  return listeners[name];\n}\n",
     "src/use.js": "import { componentEmits } from './render.js';\nfor (const name of names) { log(componentEmits(name)); log(componentEmits(name)); }\n",
     "src/retry.py": "def retry_with_backoff(call):\n    '''Waits longer after each failure.'''\n    return call()\n",
+    "docs/scrub.md": "# Scrub of a tool\n\nA tool may scrub. A scrub with a tool, and once more a scrub by a tool.\n",
+    "docs/share.md": "# Before you give a copy away\n\nSay `tool scrub`, which takes the passwords out.\n",
     "lib/NOTICE.md": "# Terms\n\nThe same text stands twice, see docs/c.md of the parser.\n",
     "vendor/LICENSE.md": "# Terms\n\nThe same text stands twice, see docs/c.md of the parser.\n",
     "tests/test_retry.py": "def test_retry_with_backoff():\n    assert retry_with_backoff(lambda: 1) == 1\n",
@@ -81,6 +83,10 @@ def test_an_identifier_is_found_by_its_parts_and_its_definition_is_first(ask):
 
 def test_a_quoted_phrase_stands_first(ask):
     assert paths(ask('"copy the snapshot back" repository'))[0] == "docs/backup.md"
+
+
+def test_two_words_side_by_side_stand_above_both_apart(ask):
+    assert paths(ask("tool scrub"))[0] == "docs/share.md"
 
 
 def test_letters_that_the_tokenizer_drops_are_looked_for(ask):

@@ -45,6 +45,8 @@ def literals(query: Query) -> list[Literal]:
     terms = [bare(term) for term in query.terms]
     few = len(terms) <= NAMES and not any(term.lower() in STOP for term in terms)
     typed = [term for term in terms if term and (few or _IDENTIFIER.fullmatch(term))]
+    if few and len(typed) > 1:
+        typed.append(" ".join(typed))  # side by side, as in the name of a command
     return [Literal(text, quote(words(text)), bool(re.search(r"[^\w\s-]|(?<!\w)-", text)))
             for text in dict.fromkeys([*query.phrases, *typed]) if words(text)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import asdict
+from dataclasses import fields
 from html import unescape
 from typing import Any
 from unicodedata import category
@@ -16,11 +16,12 @@ from .types import Hit
 
 #: Lines of code shown of a hit.
 LINES = 7
+_FIELDS = tuple(field.name for field in fields(Hit))
 
 
 def hit_json(hit: Hit) -> dict[str, Any]:
     """The frozen hit shape and the fields that were added to it."""
-    data = asdict(hit)
+    data = {name: getattr(hit, name) for name in _FIELDS}
     data["lines"] = list(hit.lines) if hit.lines else None
     return data
 

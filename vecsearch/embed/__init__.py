@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from ..config import Settings
 from ..types import Embedder
 
@@ -14,9 +16,15 @@ def get(settings: Settings) -> Embedder:
 
         return Hashing()
     if provider == "builtin":
-        from .builtin import Builtin
-
-        return Builtin()
+        return _builtin()
     from .remote import remote
 
     return remote(settings)
+
+
+@cache
+def _builtin() -> Embedder:
+    """One for all threads: it remembers the words that it met."""
+    from .builtin import Builtin
+
+    return Builtin()

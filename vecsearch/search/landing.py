@@ -14,6 +14,7 @@ from urllib.parse import quote
 _PAGES = frozenset({"doc", "instruction", "wiki", "technote", "ticket", "forum"})
 #: Words of the directive: enough to be found once, few enough to stand within one line of the source.
 WORDS = 7
+_WORD = re.compile(r"[\w-]+")
 
 
 def fragment(kind: str, format: str, text: str, readable: str, title: str, snippet: str) -> str:
@@ -30,14 +31,18 @@ def fragment(kind: str, format: str, text: str, readable: str, title: str, snipp
 def _words(readable: str, marked: set[str]) -> list[str]:
     """A run of words from the line that holds most of what matched."""
     lines = [line for line in readable.splitlines() if len(line.split(maxsplit=2)) > 1] or [" ".join(readable.split())]
-    mark = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, marked))})(?![\w-])" if marked else r"\Z.")
-    words = max(lines, key=lambda line: len(mark.findall(line))).split()
-    first = next((i for i, word in enumerate(words) if mark.search(word)), 0)
+    words = max(lines, key=lambda line: _marks(line, marked)).split()
+    first = next((i for i, word in enumerate(words) if _marks(word, marked)), 0)
     start = max(0, min(first - 2, len(words) - WORDS))
     words = words[start : start + WORDS]
     while words and not re.search(r"\w", words[0]):
         words = words[1:]  # the bullet of a list is drawn, not written
     return words
+
+
+def _marks(line: str, marked: set[str]) -> int:
+    """How many words of the line a snippet marks; it marks whole ones."""
+    return sum(word in marked for word in _WORD.findall(line))
 
 
 def _heading(text: str, title: str) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -105,8 +106,11 @@ class Ranking:
 
     def place(self, arm: str, artifact: int) -> int:
         """The artifact's rank in the arm, 0 if it is in none of the first."""
-        at = np.flatnonzero(self.arms[arm] == artifact)
-        return int(at[0]) + 1 if len(at) else 0
+        return self._places[arm].get(artifact, 0)
+
+    @cached_property
+    def _places(self) -> dict[str, dict[int, int]]:
+        return {arm: {artifact: place for place, artifact in enumerate(best.tolist(), 1)} for arm, best in self.arms.items()}
 
     def folded(self, artifact: int) -> int:
         """How many of its rows matched beside those that are shown."""

@@ -29,7 +29,7 @@ def snippet(format: str, readable: str, query: Query, title: str = "") -> Markup
     spans = _wanted(query).spans(readable)
     start, end = _window(readable, spans)
     marked = _mark(readable, [(a, b) for a, b, _ in spans if start <= a and b <= end], start, end)
-    return Markup("{}{}{}").format("…" if start else "", marked, "…" if end < len(readable) else "")
+    return Markup(f"{'…' if start else ''}{marked}{'…' if end < len(readable) else ''}")
 
 
 def _on_one_line(format: str, text: str, title: str) -> str:
@@ -110,9 +110,10 @@ def _window(text: str, spans: list[tuple[int, int, str]]) -> tuple[int, int]:
     return start, end
 
 
-def _mark(text: str, spans: list[tuple[int, int]], start: int, end: int) -> Markup:
+def _mark(text: str, spans: list[tuple[int, int]], start: int, end: int) -> str:
+    """HTML: every piece of the text is escaped here, and nothing else is put in."""
     out, at = [], start
     for begin, stop in spans:
-        out += [escape(text[at:begin]), Markup("<mark>"), escape(text[begin:stop]), Markup("</mark>")]
+        out.append(f"{escape(text[at:begin])}<mark>{escape(text[begin:stop])}</mark>")
         at = stop
-    return Markup("").join([*out, escape(text[at:end])])
+    return "".join([*out, str(escape(text[at:end]))])

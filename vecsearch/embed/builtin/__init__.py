@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from os import PathLike, path
+from threading import Lock
 
 import numpy as np
 
@@ -72,6 +73,7 @@ class Builtin:
         self._row_of: dict[str, int] = {}
         self._place_of: dict[str, int] = {}
         self._vectors = np.empty((MOST_WORDS, DIM), np.float32)
+        self._lock = Lock()
 
     def embed_documents(self, texts: Sequence[str]) -> np.ndarray:
         """float32 [len(texts), dim], each row of unit length."""
@@ -85,11 +87,11 @@ class Builtin:
         counts, opening = _counts(text)
         total = np.zeros(DIM, np.float32)
         for part in _strides(counts):
-            places = self._places(part)
             weights = 1 + np.log(np.fromiter(map(counts.__getitem__, part), np.float32, len(part)))
             weights[: max(0, opening)] *= OPENING
             opening -= len(part)
-            total += weights @ self._vectors[places]
+            with self._lock:  # a place may be given to another word
+                total += weights @ self._vectors[self._places(part)]
         length = np.sqrt(total @ total)
         return total / length if length > 1e-6 else NOTHING.copy()
 

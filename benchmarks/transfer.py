@@ -24,7 +24,7 @@ from pathlib import Path
 from vecsearch import embed
 from vecsearch.incoming import Incoming
 from vecsearch.index import index
-from vecsearch.publish import Publisher
+from vecsearch.publish.publisher import Publisher
 from vecsearch.store import connection
 from vecsearch.store.reader import Reader
 from vecsearch.store.settings import store

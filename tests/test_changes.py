@@ -250,3 +250,36 @@ def test_an_index_that_grew_is_the_one_that_is_made_at_once(tmp_path, monkeypatc
     monkeypatch.setattr(corpus, "listing", watched)
     walk(tmp_path, seed, STEPS, EVERY, looked)
     assert sum(looked) >= STEPS // 4  # what was secret, rebuilt or replaced is another matter
+
+
+def grew_as_made_at_once(here: Forge, folder: Path) -> bool:
+    index(here.path, lambda settings: Hashing())
+    return contents(here.path) == contents(made_anew(here.path, folder / "anew.fossil"))
+
+
+def test_a_change_of_a_ticket_that_waits_leaves_no_trace_whenever_it_was_made(tmp_path):
+    here = Forge(tmp_path)
+    early = here.clock
+    ticket = here.ticket("Broken", "as it was", comments=["one"])
+    assert grew_as_made_at_once(here, tmp_path)
+    late, here.clock = here.clock, early.replace(year=early.year - 1)
+    waiting = here.ticket_change(ticket, icomment="waits")
+    here.hold_for_moderation(waiting, ticket)
+    here.clock = late
+    assert grew_as_made_at_once(here, tmp_path)
+    opened = here.one("SELECT min(mtime) FROM fx_vec_detail JOIN fx_vec_chunk ON id=chunk_id WHERE kind='ticket'")
+    assert opened > early.timestamp()
+    here.approve(waiting)
+    assert grew_as_made_at_once(here, tmp_path)
+
+
+def test_what_the_site_says_of_its_tickets_is_followed(tmp_path):
+    """Which column is the title, and which tells that a ticket is closed, are settings of Fossil's."""
+    here = Forge(tmp_path)
+    here.ticket("Broken", "as it was", type="Incident", resolution="Fixed")
+    index(here.path, lambda settings: Hashing())
+    for name, column, query, then in (("ticket-title-expr", "type", "SELECT title FROM fx_vec_source WHERE kind='ticket'", "Incident"),
+                                      ("ticket-status-column", "resolution", "SELECT notes FROM fx_vec_source WHERE kind='ticket'", "closed")):
+        assert here.one(query) != then
+        here.setting(name, column)
+        assert grew_as_made_at_once(here, tmp_path) and here.one(query) == then

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import vecsearch
 
@@ -57,3 +60,13 @@ def test_imports_point_down():
 def test_the_leaves_and_the_hash_provider_need_no_network_library():
     code = "import sys, vecsearch.search.run, vecsearch.embed.hashing; print('requests' in sys.modules, 'flask' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("path", sorted((*ROOT.parent.glob("benchmarks/*.py"), *ROOT.parent.glob("training/*.py"))), ids=lambda path: path.name)
+def test_what_measures_asks_for_names_that_there_are(path):
+    """Without running it: some needs what only a benchmark needs."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("vecsearch"):
+            module = importlib.import_module(node.module)
+            for alias in node.names:
+                assert hasattr(module, alias.name) or importlib.util.find_spec(f"{node.module}.{alias.name}"), f"{node.module}.{alias.name}"

@@ -32,7 +32,7 @@ DOC_KINDS = frozenset({"doc", "instruction"})
 MAIN_KINDS = frozenset({"code", "media"})
 
 #: Rows of `config` that decide what is read; the index is stale when one changes.
-CONFIG_THAT_MATTERS = ("doc-branch", "main-branch", "project-name", "ticket-table", "aux-schema")
+CONFIG_THAT_MATTERS = ("doc-branch", "main-branch", "project-name", "ticket-table", "aux-schema", "ticket-title-expr", "ticket-status-column")
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def sources(db: sqlite3.Connection, settings: Settings, kind: str = "ticket", on
     """Every ticket that has a change which may be shown, by uuid; or those of the uuids `only`."""
     if not has_table(db, "ticket"):
         return
-    site = (columns(db, "ticket"), columns(db, "ticketchng"))
+    site = (columns(db, "ticket"), columns(db, "ticketchng"), config_value(db, "ticket-title-expr"), config_value(db, "ticket-status-column"))
     some, values = among("k.tkt_uuid", only)
     rows = db.execute(
         f"""SELECT k.tkt_uuid, b.uuid, x.mtime, coalesce(e.euser, e.user, '')
@@ -94,7 +94,10 @@ def _changes(db: sqlite3.Connection, ticket: str) -> Iterator[Manifest]:
 
 
 def _opened(db: sqlite3.Connection, ticket: str) -> int:
-    row = db.execute("SELECT min(x.mtime) FROM tag t JOIN tagxref x USING (tagid) WHERE t.tagname='tkt-'||?", (ticket,)).fetchone()
+    """The time of the first change that may be shown; its author is the source's."""
+    row = db.execute(
+        f"""SELECT min(x.mtime) FROM tag t JOIN tagxref x USING (tagid) JOIN blob b ON b.rid=x.rid
+            WHERE t.tagname='tkt-'||? AND b.size>=0 AND NOT {withheld(db)}""", (ticket,)).fetchone()
     return unix_seconds(row[0])
 
 

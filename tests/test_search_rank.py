@@ -13,6 +13,7 @@ from vecsearch.embed.builtin import Builtin
 from vecsearch.errors import EmbedError
 from vecsearch.fossil.repository import open_readonly
 from vecsearch.index import index
+from vecsearch.search import floor
 from vecsearch.search.query import parse
 from vecsearch.search.rank import RECIPE
 from vecsearch.search.run import search
@@ -227,3 +228,8 @@ def test_a_small_repository_refuses_what_belongs_elsewhere(demo_indexed, questio
     db = open_readonly(demo_indexed)
     assert not search(db, Builtin, parse(question), KINDS).hits
     db.close()
+
+
+def test_likeness_alone_is_not_enough_where_words_are_known():
+    elsewhere = floor.Elsewhere(0.25, 0.05)
+    assert not floor.is_relevant(0.16, 1.0, elsewhere) and floor.is_relevant(0.3, 0.45, elsewhere)

@@ -25,6 +25,8 @@ from .lexical import Evidence, bare
 ENOUGH = 0.62
 #: What one standard deviation above questions about other worlds is worth.
 LIKENESS = 0.1
+#: More deviations count no more: a smartwatch called Fossil is near to much here, but shares one word in six.
+MOST_LIKENESS = 4.0
 #: Without likeness (no provider) words alone decide, without words (no FTS5) likeness alone.
 WORDS_ALONE, LIKENESS_ALONE = 0.5, 1.5
 #: Models differ in spread; below this, chance decides.
@@ -99,7 +101,7 @@ def is_relevant(covered: float | None, similarity: float | None, elsewhere: Else
         return likeness is None or likeness >= LIKENESS_ALONE
     if likeness is None:
         return covered >= WORDS_ALONE
-    return covered + LIKENESS * likeness >= ENOUGH
+    return covered + LIKENESS * min(likeness, MOST_LIKENESS) >= ENOUGH
 
 
 def coverage(evidence: Evidence, shelf: Shelf) -> float:

@@ -139,7 +139,10 @@ class Forge:
         return self.artifact(J=cards, K=uuid, U=escape(user))
 
     def post(self, text: str, title: str = "", reply_to: str = "", edit_of: str = "", root: str = "", user: str = "ann") -> str:
-        """A forum post, reply (give `root` and `reply_to`) or edit. Returns its hash."""
+        """A forum post, reply (give `root` and `reply_to`) or edit. Returns its hash. An edit names its thread, as
+        forum_post in src/forum.c has it."""
+        if edit_of and not root:
+            root = self.one("SELECT r.uuid FROM blob b JOIN forumpost ON fpid=b.rid JOIN blob r ON r.rid=froot WHERE b.uuid=?", edit_of)
         return self.artifact(G=root, H=escape(title), I=reply_to, N="text/x-markdown", P=edit_of, U=escape(user), W=text)
 
     def artifact(self, **cards: str | list[str] | None) -> str:

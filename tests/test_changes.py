@@ -29,6 +29,9 @@ class Walk:
         self.here.user("nobody", "gjorz2")
         self.here.commit({"docs/a.md": "# A\n\nfirst\n", "docs/b.md": "# B\n\nsecond\n", "src/m.py": "def first():\n    pass\n"}, "first")
         self.there = self.here.copy(folder / "there.fossil")
+        self.there.checkout = folder / "there.checkout"
+        self.there.checkout.mkdir()
+        self.there.fossil("open", "--keep", self.there.path)
         self.posts: list[tuple[str, str]] = []
         self.tickets: list[str] = []
         self.held: list[str] = []
@@ -283,3 +286,21 @@ def test_what_the_site_says_of_its_tickets_is_followed(tmp_path):
         assert here.one(query) != then
         here.setting(name, column)
         assert grew_as_made_at_once(here, tmp_path) and here.one(query) == then
+
+
+@pytest.mark.parametrize("names_its_thread", [True, False])
+def test_a_thread_has_the_title_of_its_opening_post_as_far_as_that_is_shown(tmp_path, names_its_thread):
+    """An edit without a G card is none to Fossil's pages, but a thread of its own."""
+    here = Forge(tmp_path)
+    opening = here.post("opens", title="Before")
+    here.post("answers", reply_to=opening, root=opening)
+    edit = here.artifact(G=opening if names_its_thread else None, H="After", N="text/x-markdown", P=opening, U="bob", W="opens otherwise")
+    assert grew_as_made_at_once(here, tmp_path)
+    title = "SELECT title FROM fx_vec_source JOIN fx_vec_chunk USING (hash) WHERE text='answers'"
+    seen = [here.one(title)]
+    for held in (opening, edit):
+        for change in (here.hold_for_moderation, here.approve):
+            change(held)
+            assert grew_as_made_at_once(here, tmp_path)
+            seen.append(here.one(title))
+    assert seen == (["After", "After", "After", "Before", "After"] if names_its_thread else ["Before", "(no title)", "Before", "Before", "Before"])

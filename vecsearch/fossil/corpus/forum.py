@@ -1,7 +1,8 @@
 """Forum posts: the current version of each, under the title of its thread.
 
 Versions of a post are chained by `forumpost.fprev`; `froot` is the first version of the thread's
-first post, `firt` is NULL for all its versions. An edit with an empty text deletes (src/forum.c).
+first post, `firt` is NULL for all its versions. An edit with an empty text deletes (src/forum.c). As on
+Fossil's pages a chain stays within its thread: an edit that names none (no G card) begins one of its own.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ class _Version:
     rid: int
     root: int
     previous: int | None
+    opens: bool
     mtime: float
     hash: str
     user: str
@@ -38,12 +40,13 @@ def sources(db: sqlite3.Connection, settings: Settings, kind: str = "forum", onl
         return
     some, values = among("b2.uuid", only)
     ours = f"WHERE f.froot IN (SELECT f2.froot FROM forumpost f2 JOIN blob b2 ON b2.rid=f2.fpid {some.replace('AND', 'WHERE', 1)})" if some else ""
-    posts = _posts(_versions(db, ours, values))
+    versions_of_all = list(_versions(db, ours, values))
+    posts, openings = _posts(versions_of_all), _openings(versions_of_all)
     for first, versions in sorted(posts.items()):
         now = _current(versions)
         if now is None or any(v.hidden for v in versions) or _is_deleted(db, now):
             continue
-        opening = _current(posts.get(now.root, []))
+        opening = _current(openings.get(now.root, []))
         user, seconds = _author(versions, first) or now.user, unix_seconds(now.mtime)
         mark = fingerprint(user, seconds, opening.hash if opening else "")
         yield Source("forum", now.hash, None, mark, now.rid, user=user, mtime=seconds)
@@ -61,7 +64,7 @@ def related(db: sqlite3.Connection, kind: str, rids: str) -> set[str]:
 def _versions(db: sqlite3.Connection, where: str = "", values: tuple = ()) -> Iterator[_Version]:
     """All versions of all posts, or of those for which an SQL condition holds."""
     rows = db.execute(
-        f"""SELECT f.fpid, f.froot, f.fprev, f.fmtime, b.uuid, coalesce(e.euser, e.user, ''), coalesce(e.comment, ''),
+        f"""SELECT f.fpid, f.froot, f.fprev, f.firt IS NULL, f.fmtime, b.uuid, coalesce(e.euser, e.user, ''), coalesce(e.comment, ''),
                    b.size>=0 AND NOT {withheld(db)}, b.rid IN ({HIDDEN})
             FROM forumpost f JOIN blob b ON b.rid=f.fpid LEFT JOIN event e ON e.objid=f.fpid {where}
             ORDER BY f.fmtime, f.fpid""", values)
@@ -74,10 +77,19 @@ def _posts(versions: Iterable[_Version]) -> dict[int, list[_Version]]:
     posts: dict[int, list[_Version]] = {}
     for version in by_rid.values():
         first, steps = version, 0
-        while first.previous in by_rid and steps < len(by_rid):
-            first, steps = by_rid[first.previous], steps + 1
+        while (before := by_rid.get(first.previous)) and before.root == first.root and steps < len(by_rid):
+            first, steps = before, steps + 1
         posts.setdefault(first.rid, []).append(version)
     return posts
+
+
+def _openings(versions: Iterable[_Version]) -> dict[int, list[_Version]]:
+    """`froot` of a thread -> all versions of its opening post, the oldest first."""
+    openings: dict[int, list[_Version]] = {}
+    for version in versions:
+        if version.opens:
+            openings.setdefault(version.root, []).append(version)
+    return openings
 
 
 def _current(versions: list[_Version]) -> _Version | None:
@@ -108,5 +120,5 @@ def document(db: sqlite3.Connection, settings: Settings, source: Source) -> Docu
 def _thread_title(db: sqlite3.Connection, rid: int) -> str:
     """From the thread's opening post as it stands; the events' labels already show pending edits."""
     row = db.execute("SELECT froot FROM forumpost WHERE fpid=?", (rid,)).fetchone()
-    opening = _current(list(_versions(db, "WHERE f.froot=? AND f.firt IS NULL", row))) if row else None
+    opening = _current(_openings(_versions(db, "WHERE f.froot=? AND f.firt IS NULL", row)).get(row[0], [])) if row else None
     return cards(db, opening.rid).title.strip() if opening else ""

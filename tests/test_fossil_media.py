@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from looking import forge, look  # noqa: F401
 
+from vecsearch.embed.hashing import Hashing
 from vecsearch.errors import VecsearchError
 from vecsearch.fossil import corpus
 from vecsearch.fossil.corpus import media
+from vecsearch.fossil.repository import open_readonly
+from vecsearch.index import index
+from vecsearch.store import connection, settings
 
 GOOD = {"uri": "https://example.org/a.mp4", "sha3": "a" * 64, "mime": "video/mp4", "bytes": 5, "transcript": "media/a.txt"}
 
@@ -59,6 +64,25 @@ def test_a_manifest_is_hidden_with_its_transcript(forge, look):  # noqa: F811
         again = look(forge)
         assert corpus.visible(again.db, keys) == {keys[1]}
         assert again.file("media/a.json").skipped == "broken manifest: no transcript media/a.txt"
+
+
+@pytest.mark.parametrize("branch", ["", "side"])
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_transcript_that_was_indexed_is_hidden_whatever_is_at_the_tip_now(forge, branch, edited):  # noqa: F811
+    """Between the shun and the next run the index still has the words."""
+    forge.commit({"media/a.json": json.dumps(GOOD), "media/a.txt": "zqspoken words\n"}, branch=branch)
+    db = connection.open_writable(forge.path)
+    settings.store(db, "branch", branch or None)
+    db.close()
+    index(forge.path, lambda settings: Hashing())
+    if edited:
+        forge.commit({"media/a.txt": "other words\n"})
+    [key] = forge.sql("SELECT kind, hash FROM fx_vec_source WHERE kind='media'")
+    with closing(open_readonly(forge.path)) as db:
+        assert corpus.visible(db, [key]) == {key}
+    forge.shun(forge.hash_of("zqspoken words\n"), rebuild=False)
+    with closing(open_readonly(forge.path)) as db:
+        assert corpus.visible(db, [key]) == set()
 
 
 def test_a_download_is_verified(tmp_path: Path):

@@ -194,14 +194,19 @@ def test_what_becomes_secret_leaves_no_byte_behind(tmp_path):
     forge = Forge(tmp_path)
     for mode in ("DELETE", "WAL"):
         forge.sql(f"PRAGMA journal_mode={mode}")
-        words = {way: f"zq{way}{mode.lower()}xv" for way in ("shunned", "pending", "private")}
+        other = sqlite3.connect(forge.path)  # a server that has the file open, though it does not read now
+        other.execute("SELECT count(*) FROM blob").fetchone()
+        words = {way: f"zq{way}{mode.lower()}xv" for way in ("shunned", "pending", "private", "spoken")}
         content = {way: f"# Title {word}\n\n{word} stands here.\n".encode() * 40 for way, word in words.items()}
-        forge.commit({f"{way}-{mode}.md": content[way] for way in ("shunned", "private")}, message="plain")
+        forge.commit({f"{way}-{mode}.md": content[way] for way in ("shunned", "private")} | {
+            f"media/{mode}.txt": content["spoken"], f"media/{mode}.json": json.dumps({
+                "uri": "https://m.example/t.mp4", "sha3": "a" * 64, "mime": "video/mp4", "bytes": 5, "transcript": f"media/{mode}.txt"})}, message="plain")
         post = forge.post(content["pending"].decode(), title="Post")
         subprocess.run([VECSEARCH, "index", "-R", str(forge.path)], check=True, capture_output=True)
         for word in words.values():
             assert hits(forge.path, word)
         forge.shun(forge.hash_of(content["shunned"]))
+        forge.shun(forge.hash_of(content["spoken"]))
         forge.hold_for_moderation(post)
         forge.sql("INSERT OR IGNORE INTO private VALUES(?)", forge.rid(forge.hash_of(content["private"])))
         assert not any(word in repr(hits(forge.path, word)) for word in words.values())  # hidden at once, before any run
@@ -210,6 +215,7 @@ def test_what_becomes_secret_leaves_no_byte_behind(tmp_path):
             if file.is_file():
                 data = file.read_bytes()
                 assert [word for word in words.values() if word.encode() in data] == [], file.name
+        other.close()
 
 
 def test_changes_of_every_kind_are_picked_up(tmp_path):

@@ -92,6 +92,7 @@ def remove(path: Path, name: str) -> int:
             writer.remove(facts[0] for facts in rows.values())
             writer.forget_words()
             exchange.forget_peer(db, name)
+        connection.overwrite_log(db)
         return len(rows)
 
 
@@ -131,6 +132,8 @@ def _update(db: sqlite3.Connection, peer: Peer) -> PeerReport:
         if gone:
             writer.forget_words()  # a peer removes what may no longer be read there
         exchange.save_peer(db, replace(peer, checkin=offer.catalog.checkin, tips=dict(offer.catalog.tips)))
+    if gone:
+        connection.overwrite_log(db)
     report.taken, report.moved, report.removed = len(entries), len(moved), len(gone)
     return report
 

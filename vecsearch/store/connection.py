@@ -96,6 +96,12 @@ def _begin(db: sqlite3.Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
 
 
+def overwrite_log(db: sqlite3.Connection) -> None:
+    """After a transaction that removed a secret: in WAL mode what was overwritten still stands in the file or in
+    the log beside it, for as long as another program has it open."""
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 @contextmanager
 def one_state(db: sqlite3.Connection) -> Iterator[None]:
     """All that is read inside is of one moment, whatever an index run writes meanwhile."""

@@ -106,8 +106,17 @@ def _transcript(db: sqlite3.Connection, rid: int, listed: dict[str, FileEntry]) 
 
 def without_withheld_transcripts(db: sqlite3.Connection, hashes: set[str]) -> set[str]:
     """Those manifests whose transcript, the text that a hit shows, was not withheld since it was read."""
-    listed = [files_of(db, tip.rid) for tip in repository.tips(db, default_settings())] if hashes else []
+    listed = [files_of(db, rid) for rid in _read_at(db)] if hashes else []
     return {hash_ for hash_ in hashes if not any(_is_withheld(db, hash_, files_) for files_ in listed)}
+
+
+def _read_at(db: sqlite3.Connection) -> set[int]:
+    """The check-ins at whose files an index run looked, or the next one will: the branch may be a setting, and
+    the branch may have gone on."""
+    rids = {tip.rid for tip in repository.tips(db, default_settings())}
+    if repository.has_table(db, "fx_vec_tip"):
+        rids |= {rid for (rid,) in db.execute("SELECT b.rid FROM fx_vec_tip t JOIN blob b ON b.uuid=t.ci WHERE b.size>=0")}
+    return rids
 
 
 def _is_withheld(db: sqlite3.Connection, hash_: str, listed: dict[str, FileEntry]) -> bool:

@@ -15,9 +15,10 @@ _STRAYS = [
     ("details without a chunk", "SELECT count(*) FROM fx_vec_detail WHERE chunk_id NOT IN (SELECT id FROM fx_vec_chunk)"),
     ("details without an artifact", "SELECT count(*) FROM fx_vec_detail WHERE source_id NOT IN (SELECT id FROM fx_vec_source)"),
 ]
-#: Every chunk has a full-text row, and so has every artifact without chunks, under minus its id.
+#: Every chunk has a full-text row, and so has every artifact without chunks, under minus its id, unless it
+#: is of no format: no text, and of no name that says text.
 _UNINDEXED = """SELECT count(*) FROM (SELECT id FROM fx_vec_chunk UNION ALL SELECT -id FROM fx_vec_source
-  WHERE id NOT IN (SELECT source_id FROM fx_vec_detail)) WHERE id NOT IN (SELECT id FROM fx_vec_fts_docsize)"""
+  WHERE format<>'' AND id NOT IN (SELECT source_id FROM fx_vec_detail)) WHERE id NOT IN (SELECT id FROM fx_vec_fts_docsize)"""
 _OF_NOTHING = """SELECT count(*) FROM fx_vec_fts_docsize WHERE id NOT IN (SELECT id FROM fx_vec_chunk UNION ALL
   SELECT -id FROM fx_vec_source)"""
 

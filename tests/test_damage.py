@@ -87,6 +87,33 @@ def test_a_table_of_the_contract_is_dropped_only_if_we_made_it(copy, ours):
         assert rows(copy, "SELECT secret FROM fx_vec_state") == [("theirs",)]
 
 
+LINKED = ["fx_vec_chunk", "fx_vec_embedding", "fx_vec_state", "fx_vec_source", "fx_vec_detail"]
+
+
+@pytest.mark.parametrize("tables", [*([name] for name in LINKED), LINKED[:2], LINKED[:3], LINKED[3:]], ids=" ".join)
+def test_a_table_that_others_need_is_named_when_it_is_gone_and_a_rebuild_mends_all(copy, tables):
+    answered = fuzz_store.call(copy, "search", "restore").output
+    execute(copy, "".join(f"DROP TABLE {name};" for name in tables))
+    for command in (("search", "restore"), ("search", "--json", "restore"), ("status",), ("index",)):
+        done = fuzz_store.call(copy, *command)
+        assert done.exit_code == 1 and done.stderr.count("\n") == 1, (command, done.stderr)
+        assert "is missing; run: vecsearch rebuild" in done.stderr and any(name in done.stderr for name in tables)
+    assert fuzz_store.call(copy, "rebuild").exit_code == 0
+    assert fuzz_store.call(copy, "doctor").output == "" and fuzz_store.call(copy, "search", "restore").output == answered
+
+
+@pytest.mark.parametrize("table", sorted({*schema.DERIVED, "fx_vec_fts"} - {*LINKED, "fx_vec_config", "fx_vec_peer", "fx_vec_library"}))
+def test_a_table_that_a_run_fills_is_filled_again_by_the_next(copy, table):
+    told = "SELECT count(*) FROM fx_vec_fts WHERE fx_vec_fts MATCH 'restore'" if table == "fx_vec_fts" else f"SELECT count(*) FROM {table}"
+    answered, before = fuzz_store.call(copy, "search", "restore").output, rows(copy, told)
+    execute(copy, f"DROP TABLE {table}")
+    assert fuzz_store.call(copy, "index").exit_code == 0
+    assert rows(copy, told) == before and fuzz_store.call(copy, "search", "restore").output == answered
+    assert fuzz_store.call(copy, "doctor").output == ""
+    now = copy.read_bytes()
+    assert fuzz_store.call(copy, "index").exit_code == 0 and copy.read_bytes() == now
+
+
 @pytest.mark.parametrize("damage", [b"\0", b"\0" * 511, b"", np.full(128, np.nan, "<f4").tobytes(), "text", 7])
 def test_a_damaged_vector_is_said_and_the_next_run_embeds_its_artifact_again(copy, damage):
     [(chunk, before)] = rows(copy, "SELECT chunk_id, v FROM fx_vec_embedding LIMIT 1")

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from .. import chunk as chunking
 from ..config import Settings
-from ..errors import ArtifactError, StoreError
+from ..errors import ArtifactError, NoIndexError, StoreError
 from ..fossil import corpus, since
 from ..fossil.repository import change_mark, secrecy_mark, tips
 from ..publish.publisher import Publisher
@@ -58,12 +58,15 @@ class Run:
         self.foreign = self._made_by_another_program()
         self.moment, self.settled = since.remember(self.db, self.settings), marks.settled(self.settings, self.embedder.model)
         reader = Reader(self.db)
-        self.rechunk = self.rebuild or reader.mark("rules") != self.rules
+        lost = schema.lost(self.db)
+        self.rechunk = self.rebuild or bool(lost) or reader.mark("rules") != self.rules
         since_then = reader.mark("moment") if self._may_look_at_changes_only(reader) else ""
         with connection.transaction(self.db):
             if self.rebuild:
                 check.mend(self.db)
             self.writer = Writer(self.db)
+            if lost:
+                self.writer.mend_lexical()
             if self.writer.overtaken:
                 since_then = ""
             self.writer.set_mark("run", "")  # until the end, so that after a kill everything is looked at
@@ -91,10 +94,11 @@ class Run:
 
     def _is_current(self, mark: str) -> bool:
         """Raises StoreError if the index belongs to another model or version."""
-        reader = Reader(self.db)
-        if not reader.tables & schema.CONTRACT.keys():
+        try:
+            finished = self.require_model()
+        except NoIndexError:
             return False
-        return self.require_model() and reader.mark("run") == mark
+        return finished and not schema.lost(self.db) and Reader(self.db).mark("run") == mark
 
     def require_model(self) -> bool:
         """Whether a run has finished before. Raises StoreError if it was with another model."""

@@ -18,7 +18,7 @@ LINKED = {"fx_vec_source", "fx_vec_detail"}
 def require(db: sqlite3.Connection) -> None:
     """Raise NoIndexError if there is no index, StoreError if its tables are not as they must be."""
     present = table_names(db)
-    if not present & CONTRACT.keys():
+    if not present & (CONTRACT.keys() | {"fx_vec_mark"}):
         raise NoIndexError("there is no index in this repository yet; run: vecsearch index")
     refuse_newer(db)
     if wrong := faults(db):
@@ -35,12 +35,12 @@ def require_table(db: sqlite3.Connection, name: str) -> bool:
 
 
 def faults(db: sqlite3.Connection) -> dict[str, str]:
-    """What is wrong with the tables that are there, by name. Of the contract's tables another program may
-    have made its own, with more columns; ours are all as made here."""
+    """What is wrong with the tables, by name. Of the contract's tables another program may have made its own,
+    with more columns; ours are all as made here."""
     wanted = CONTRACT | DERIVED | OTHERS
-    found = db.execute("SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') AND name LIKE 'fx!_vec!_%' ESCAPE '!'")
-    wrong = {}
-    for name, kind, sql in found.fetchall():
+    found = db.execute("SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') AND name LIKE 'fx!_vec!_%' ESCAPE '!'").fetchall()
+    wrong = {name: f"table {name} is missing" for name in _missing({name for name, _, _ in found})}
+    for name, kind, sql in found:
         if name not in wanted or (kind, sql) == ("table", wanted[name]):
             continue
         if kind == "view" or name == "fx_vec_fts":
@@ -54,6 +54,13 @@ def faults(db: sqlite3.Connection) -> dict[str, str]:
     return wrong
 
 
+def _missing(present: set[str]) -> set[str]:
+    """Tables without which those that are there are worth nothing."""
+    if "fx_vec_mark" in present:
+        return (CONTRACT.keys() | LINKED) - present
+    return CONTRACT.keys() - present if present & CONTRACT.keys() else set()
+
+
 def is_ours(db: sqlite3.Connection) -> bool:
     """Whether a vecsearch made the tables, and not another program the contract's alone."""
     return "fx_vec_mark" in table_names(db) and "fx_vec_mark" not in faults(db) and _version(db) != "?"
@@ -63,7 +70,7 @@ def _fault(db: sqlite3.Connection, wrong: dict[str, str]) -> StoreError:
     """The contract's tables first: of those that another program made it is not for us to dispose."""
     name = min(wrong, key=lambda name: (name not in CONTRACT, name))
     if name in CONTRACT and not is_ours(db):
-        return StoreError(f"{wrong[name]}: another program made it, so it is not touched; if nobody needs it, "
+        return StoreError(f"{wrong[name]}: another program made the index, so it is not touched; if nobody needs it, "
                           "run: vecsearch uninstall --purge, then: vecsearch index", file=file_of(db))
     return damaged(db, wrong[name])
 

@@ -1,8 +1,8 @@
 """The tables inside the repository; check.py tells whether those that are there are these.
 
 The first three are a contract that other programs read (docs/index-format.md). All others are
-derived, and dropping them loses nothing that `vecsearch index` does not make again. Names start
-with `fx_` because `fossil rebuild` drops every other foreign table.
+derived: without one the next `vecsearch index` makes it again, or says that `vecsearch rebuild`
+does; only settings and the lists of peers and libraries are nowhere else. Names start with `fx_` because `fossil rebuild` drops every other foreign table.
 """
 
 from __future__ import annotations
@@ -144,6 +144,13 @@ def table_names(db: sqlite3.Connection) -> set[str]:
 def has_fts5(db: sqlite3.Connection) -> bool:
     """Whether the SQLite in use was built with FTS5."""
     return db.execute("SELECT 1 FROM pragma_module_list WHERE name='fts5'").fetchone() is not None
+
+
+def lost(db: sqlite3.Connection) -> set[str]:
+    """Tables that a run fills and that an index of ours lacks: of an older version, or without FTS5, or dropped."""
+    present = table_names(db)
+    filled = {"fx_vec_alias", "fx_vec_contract", "fx_vec_tip"} | ({"fx_vec_fts"} if has_fts5(db) else set())
+    return filled - present if "fx_vec_mark" in present else set()
 
 
 def create(db: sqlite3.Connection) -> None:

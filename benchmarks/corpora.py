@@ -104,9 +104,9 @@ def main() -> None:
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         copies = [Path(shutil.copy(name, folder)) for name in sys.argv[1:]]
-        per_kind(copies[0])
-        for copy in copies:
+        for copy in copies:  # first: to the system a child's peak is at least what its parent held when it began
             full(copy)
+        per_kind(copies[0])
         large, small = (one_more(copy, Path(folder)) for copy in copies)
         print(f"one more check-in of 3 files, median of 5: {large:.2f} s on {copies[0].name}, {small:.2f} s on {copies[1].name}, ratio {large / small:.2f}")
         idle, bare = nothing_to_do(copies[0])

@@ -225,6 +225,16 @@ def test_a_site_behind_a_login_says_so(ours, theirs, tmp_path):
         peers.add(ours, "site", server.base)
 
 
+def test_a_login_in_an_address_is_in_no_message(ours, theirs, tmp_path, vecsearch):
+    with pytest.raises(StoreError, match="http://127.0.0.1:9/uv/") as unheard:
+        peers.add(ours, "site", "http://ann:zqsecret@127.0.0.1:9/")
+    (tmp_path / "ext").mkdir()
+    with FossilServer(theirs, tmp_path / "ext") as server:
+        peers.add(ours, "site", server.base.replace("//", "//ann:zqsecret@"))
+    said = vecsearch("peer", "list", "-R", ours).stdout + vecsearch("peer", "update", "-R", ours).stderr
+    assert "zqsecret" not in said + str(unheard.value) and "127.0.0.1" in said
+
+
 def test_half_a_sync_is_named_and_the_rest_taken(ours, copy):
     """A clone without tables, one of whose blobs is missing and one damaged."""
     listed = catalog.decode(rows_text(copy).encode())
@@ -244,7 +254,7 @@ def test_a_peers_hit_is_found_by_each_of_its_paths(ours, theirs, copy):
 
 
 @pytest.mark.parametrize("change", [
-    {"format": 2}, {"dim": 0}, {"dim": "128"}, {"artifacts": []}, {"tips": {"trunk": 1}}, {"artifacts": {"ab": {"kind": "spell", "path": None}}},
+    {"format": 2}, {"dim": 0}, {"dim": True}, {"dim": "128"}, {"artifacts": []}, {"tips": {"trunk": 1}}, {"artifacts": {"ab": {"kind": "spell", "path": None}}},
     {"artifacts": {"ab": {"kind": "doc", "path": 3}}}, {"packs": {"vec/checkins-2026-03.pack": "00"}},
 ])
 def test_a_catalog_that_is_not_as_it_must_be_is_refused(ours, copy, change):

@@ -32,11 +32,14 @@ def peer_add(repository: Path | None, base_url: str, trust: bool, name: str, loc
 @repository_option
 def peer_list(repository: Path | None) -> None:
     """Each peer, what came from it, and where from."""
+    from .peer_http import without_login
+    from .peer_offer import is_url
     from .peers import listing
 
     for known, artifacts in listing(locate(repository)):
+        place = without_login(known.location) if is_url(known.location) else known.location
         base = f", opens at {known.base_url}" if known.base_url else ", hits have no link: no --base-url"
-        click.echo(f"{known.name:20} {artifacts:7} artifacts from {known.location}{base}{', trusted' if known.trusted else ''}")
+        click.echo(f"{known.name:20} {artifacts:7} artifacts from {place}{base}{', trusted' if known.trusted else ''}")
 
 
 @peer.command("update")

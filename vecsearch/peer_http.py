@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from .errors import StoreError
 
@@ -11,6 +11,12 @@ SECONDS = 30
 #: A blob of 65,536 chunks is larger; no artifact that anyone searches is.
 MAX_FILE = 256 << 20
 MAX_TOTAL = 2 << 30
+
+
+def without_login(url: str) -> str:
+    """The address without user and password: it is shown to visitors, and stands in messages and logs."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def fetcher(url: str) -> Callable[[str], bytes | None]:
@@ -23,9 +29,9 @@ def fetcher(url: str) -> Callable[[str], bytes | None]:
 
     def fetch(name: str) -> bytes | None:
         nonlocal total
-        address = f"{url.rstrip('/')}/uv/{quote(name)}"
+        address = f"{without_login(url).rstrip('/')}/uv/{quote(name)}"
         try:
-            with session.get(address, timeout=SECONDS, stream=True, allow_redirects=False) as reply:
+            with session.get(f"{url.rstrip('/')}/uv/{quote(name)}", timeout=SECONDS, stream=True, allow_redirects=False) as reply:
                 if reply.status_code == 404:
                     return None
                 if reply.status_code != 200:
@@ -35,7 +41,7 @@ def fetcher(url: str) -> Callable[[str], bytes | None]:
             raise StoreError(f"{address}: cannot be read: {type(error).__name__}") from None
         total += len(data)
         if total > MAX_TOTAL:
-            raise StoreError(f"{url} sends more than {MAX_TOTAL >> 30} GB; take the index from a clone instead")
+            raise StoreError(f"{without_login(url)} sends more than {MAX_TOTAL >> 30} GB; take the index from a clone instead")
         return data
 
     return fetch

@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from . import publish
 from .errors import BlobError, StoreError, UsageError, VecsearchError
 from .fossil.repository import open_readonly
 from .incoming import entry_of
+from .peer_http import without_login
 from .peer_offer import Offer, is_url, open_offer
 from .store import connection, exchange
 from .store.catalog import Catalog
@@ -60,7 +61,7 @@ def add(path: Path, name: str, location: str, *, base_url: str = "", trusted: bo
             raise UsageError(f"{location} is this repository itself; a peer is another one")
         number = 1 + max((peer.number for peer in exchange.peers(db)), default=0)
         place = location if is_url(location) else str(Path(location).resolve())
-        base = base_url or (_without_login(location) if is_url(location) else "")
+        base = base_url or (without_login(location) if is_url(location) else "")
         return _update(db, Peer(number, name, place, base.rstrip("/"), trusted, "", {}))
 
 
@@ -171,9 +172,3 @@ def _fingerprint(artifact: Artifact, digest: str) -> str:
     title = "" if artifact.title == artifact.path else artifact.title
     facts = repr((replace(artifact, kind="", path=None, title=title, branch=""), digest))
     return hashlib.sha3_256(facts.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _without_login(url: str) -> str:
-    """The address without user and password: it is shown to every visitor."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

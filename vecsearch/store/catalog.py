@@ -117,7 +117,7 @@ def _head(facts: Mapping[str, Any], name: str) -> Catalog:
     if facts["format"] != FORMAT:
         raise BlobError(f"{name}: has format {facts['format']}, this vecsearch reads {FORMAT}; install a newer vecsearch")
     dim = facts["dim"]
-    if not isinstance(dim, int) or not 0 < dim <= 1 << 16:
+    if type(dim) is not int or not 0 < dim <= 1 << 16:
         raise ValueError(f"dim {dim}")
     return Catalog(
         _string(facts["model"]), dim, int(facts.get("chunker", 0)), _string(facts.get("project", "")), _string(facts.get("checkin", "")),

@@ -44,6 +44,15 @@ def indexed(demo_indexed, tmp_path) -> Path:
 
 
 @pytest.fixture
+def open_tmp_path(tmp_path) -> Path:
+    """tmp_path, which other users may enter: pytest makes its folders for one user only, and xdist one more."""
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder == tmp_path or folder.name.startswith(("pytest-", "popen-")):
+            folder.chmod(0o755)
+    return tmp_path
+
+
+@pytest.fixture
 def vecsearch():
     """Run the real command: vecsearch("search", "-R", path, "words") -> CompletedProcess with text."""
 

@@ -51,11 +51,9 @@ def test_a_word_to_leave_out_is_written_behind_two_dashes(vecsearch, indexed):
     (["index", "--all", "{shut}"], "Permission denied"),
     (["watch", "{shut}"], "Permission denied"),
 ])
-def test_what_another_user_may_not_do_is_one_line_and_exit_1(indexed, vecsearch, words, says):
+def test_what_another_user_may_not_do_is_one_line_and_exit_1(indexed, open_tmp_path, vecsearch, words, says):
     """In a process that gives up root once Python has loaded everything: nobody need not be able to read it."""
-    folder = indexed.parent
-    for outer in (folder, *list(folder.parents)[:2]):
-        outer.chmod(0o755)
+    folder = open_tmp_path
     (folder / "ext").mkdir()
     vecsearch("install", "--extroot", folder / "ext", "-R", indexed, check=True)
     (folder / "closed.fossil").write_bytes(indexed.read_bytes())

@@ -34,11 +34,9 @@ def original(tmp_path_factory, demo_indexed) -> Path:
 
 
 @pytest.fixture
-def setup(original, tmp_path) -> Setup:
-    shutil.copytree(original, tmp_path / "site")
-    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
-        folder.chmod(0o755)  # pytest makes them for one user only
-    return Setup(tmp_path / "site/demo.fossil", tmp_path / "site/ext")
+def setup(original, open_tmp_path) -> Setup:
+    site = Path(shutil.copytree(original, open_tmp_path / "site"))
+    return Setup(site / "demo.fossil", site / "ext")
 
 
 def sql(*statements: str) -> Callable[[Setup], None]:
@@ -92,7 +90,8 @@ FAULTS = [
     ("public file", lambda s: (s.extroot / "notes.txt").write_text("x"), "warning", "public", "served to everybody", "move it out"),
     ("writable by all", lambda s: (s.extroot / "search").chmod(0o757), "broken", "public", "every user of this machine may write", "chmod o-w"),
     ("repository closed to the server", lambda s: s.repository.chmod(0o600), "broken", "user", "cannot read", "chmod"),
-    ("no index", sql("DROP TABLE fx_vec_embedding", "DROP TABLE fx_vec_chunk", "DROP TABLE fx_vec_state"), "broken", "index", "no index", "vecsearch index"),
+    ("index lost", sql("DROP TABLE fx_vec_embedding", "DROP TABLE fx_vec_chunk", "DROP TABLE fx_vec_state"), "broken", "index",
+     "table fx_vec_chunk is missing", "do what it says"),
     ("newer format", sql("UPDATE fx_vec_mark SET value='999' WHERE name='schema'"), "broken", "index", "newer vecsearch", "do what it says"),
     ("vector lost", sql("DELETE FROM fx_vec_embedding WHERE chunk_id=(SELECT min(chunk_id) FROM fx_vec_embedding)"),
      "broken", "consistent", "1 chunks without a vector", "vecsearch rebuild"),
@@ -121,8 +120,9 @@ FAULTS = [
     ("an artifact left out", sql(*(f"DELETE FROM {table} WHERE {key} IN (SELECT chunk_id FROM fx_vec_detail WHERE source_id=1)" for table, key in (
         ("fx_vec_embedding", "chunk_id"), ("fx_vec_fts_docsize", "id"), ("fx_vec_chunk", "id"), ("fx_vec_detail", "chunk_id"))), "DELETE FROM fx_vec_source WHERE id=1"),
      "broken", "complete", "1 artifacts are not in the index", "vecsearch rebuild"),
-    ("table lost", sql("DROP TABLE fx_vec_detail"), "broken", "index", "tables are missing: fx_vec_detail", "vecsearch rebuild"),
-    ("artifacts lost", sql("DROP TABLE fx_vec_source"), "broken", "index", "tables are missing: fx_vec_source", "vecsearch rebuild"),
+    ("table lost", sql("DROP TABLE fx_vec_detail"), "broken", "index", "table fx_vec_detail is missing; run: vecsearch rebuild", "do what it says"),
+    ("artifacts lost", sql("DROP TABLE fx_vec_source"), "broken", "index", "table fx_vec_source is missing; run: vecsearch rebuild", "do what it says"),
+    ("names lost", sql("DROP TABLE fx_vec_alias"), "broken", "index", "tables are missing: fx_vec_alias", "vecsearch rebuild"),
     ("full-text table lost", sql("DROP TABLE fx_vec_fts_config"), "broken", "damaged", "cannot be read", "vecsearch rebuild"),
     ("full-text tables damaged", sql("DELETE FROM fx_vec_fts_data"), "broken", "damaged", "cannot be read", "vecsearch rebuild"),
     ("catalog lost", sql("DELETE FROM unversioned WHERE name='vec/index.json'"), "broken", "published", "get no index", "vecsearch rebuild"),

@@ -82,11 +82,9 @@ def test_looking_at_a_repository_drops_no_lock_that_this_process_holds_on_it(for
     (lambda path: turn_to_wal(path), "its journal mode is WAL"),
     (lambda path: leave_a_journal(path), "a write was cut short here"),
 ])
-def test_what_another_user_may_not_read_is_said(forge, tmp_path, plant, says):  # noqa: F811
-    site = tmp_path / "site"
-    site.mkdir()
-    for folder in (site, tmp_path, *list(tmp_path.parents)[:2]):
-        folder.chmod(0o755)
+def test_what_another_user_may_not_read_is_said(forge, open_tmp_path, plant, says):  # noqa: F811
+    site = open_tmp_path / "site"
+    site.mkdir(0o755)
     path = Path(shutil.copy(forge.path, site / "r.fossil"))
     plant(path)
     code = f"import os\nfrom vecsearch.fossil.repository import open_readonly\nos.seteuid(65534)\nopen_readonly({str(path)!r})"

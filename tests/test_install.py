@@ -25,11 +25,9 @@ as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can try what an
 
 
 @pytest.fixture
-def extroot(tmp_path) -> Path:
-    folder = tmp_path / "ext"
+def extroot(open_tmp_path) -> Path:
+    folder = open_tmp_path / "ext"
     folder.mkdir()
-    for outer in (tmp_path, *list(tmp_path.parents)[:2]):
-        outer.chmod(0o755)
     return folder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -14,7 +15,8 @@ from serve import free_port
 
 
 def begin(repository: Path, port: int) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-m", "vecsearch", "serve", "-R", repository, "--port", str(port)],
+    home = {**os.environ, "HOME": str(repository.parent)}  # that of the user may be in use by another fossil
+    return subprocess.Popen([sys.executable, "-m", "vecsearch", "serve", "-R", repository, "--port", str(port)], env=home,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

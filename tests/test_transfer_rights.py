@@ -100,13 +100,14 @@ def test_a_catalog_without_files_tells_nothing_of_files(site):
     assert (catalog.decode(content.encode()).checkin, catalog.decode(content.encode()).tips) == ("", {})
 
 
-def test_what_is_closed_later_is_withdrawn_by_the_next_run(site):
+@pytest.mark.parametrize(("left", "kinds"), [("o", FILES), ("j", {"wiki"}), ("2", {"forum"}), ("r", {"ticket"}), ("", set())])
+def test_what_is_closed_later_is_withdrawn_by_the_next_run(site, left, kinds):
     site.user("nobody", "ojr2")
     index_site(site.path)
     held = unversioned(site.path)
-    site.user("nobody", "o")
+    site.user("nobody", left)
     index_site(site.path)
-    assert published(site.path) == FILES
+    assert published(site.path) == kinds
     markers = {name: facts for name, facts in unversioned(site.path).items() if facts[1] is None}
     assert markers and all(size == 0 and mtime > held[name][0] for name, (mtime, _, size) in markers.items())
 

@@ -117,6 +117,7 @@ class Publisher:
 
     def _write_packs(self) -> None:
         if "checkin" not in self.kinds:
+            self.months, self.packed = set(), set()  # those of an earlier run are pruned
             return
         for month in sorted(self.months - self.packed):
             content = self.files.pack(month)

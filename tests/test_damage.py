@@ -122,6 +122,8 @@ def test_a_damaged_vector_is_said_and_the_next_run_embeds_its_artifact_again(cop
         db.commit()
     done = fuzz_store.call(copy, "search", "restore")
     assert done.exit_code == 1 and f"the vector of chunk {chunk} is not of dimension 128" in done.stderr and "run: vecsearch index" in done.stderr
+    done = fuzz_store.call(copy, "normalize")
+    assert done.exit_code == 1 and all(f"chunk {chunk}: " in line for line in done.stderr.splitlines()) and done.stderr
     assert fuzz_store.call(copy, "index").exit_code == 0
     assert (before,) in rows(copy, "SELECT v FROM fx_vec_embedding") and fuzz_store.call(copy, "doctor").output == ""
 

@@ -232,7 +232,11 @@ def _normalize_tables(db: sqlite3.Connection, report: NormalizeReport) -> None:
     if "fx_vec_embedding" not in schema.table_names(db):
         return
     for chunk_id, model, stored in exchange.vectors(db):
-        vector = np.frombuffer(stored, "<f4")
+        try:
+            vector = np.frombuffer(stored, "<f4")
+        except (TypeError, ValueError):  # no BLOB, or cut in the middle of a number
+            report.refused.append(f"chunk {chunk_id}: its vector is not made of float32 numbers; run: vecsearch index")
+            continue
         try:
             changed = ve01.unit(vector, f"chunk {chunk_id}")
         except BlobError as error:

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,18 @@ def leave_a_journal(path: Path) -> None:
     code = (f"import os, sqlite3; db = sqlite3.connect({str(path)!r}, isolation_level=None); db.execute('PRAGMA cache_size=1');"
             " db.execute('BEGIN IMMEDIATE'); db.execute('CREATE TABLE much AS SELECT randomblob(100000) FROM config'); os._exit(0)")
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_write_that_was_cut_short_is_undone_by_whoever_may_write(forge, vecsearch):  # noqa: F811
+    leave_a_journal(forge.path)
+    assert Path(f"{forge.path}-journal").stat().st_size
+    with closing(open_readonly(forge.path)) as db:
+        assert not has_table(db, "much")
+        with pytest.raises(sqlite3.OperationalError):
+            db.execute("DROP TABLE blob")
+    leave_a_journal(forge.path)
+    done = vecsearch("index", "-R", forge.path)  # a killed run is completed by the next, without a word of Fossil's between
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")

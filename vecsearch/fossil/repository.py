@@ -11,7 +11,7 @@ import re
 import sqlite3
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,9 @@ from ..errors import RepositoryError
 BUSY_MS = 5000
 #: Pages are read through the page cache of the system, not copied one by one.
 MMAP_BYTES = 1 << 30
+
+#: SQLite's names for a file that must be mended before it can be read.
+CUT_SHORT = ("SQLITE_READONLY_ROLLBACK", "SQLITE_READONLY_RECOVERY")
 
 #: What a check-out database is called (db_open_local_v2 in src/db.c), in Fossil's order.
 CHECKOUT_NAMES = ("_FOSSIL_", ".fslckout", ".fos")
@@ -49,6 +52,23 @@ def open_readonly(path: Path | str) -> sqlite3.Connection:
     """A connection that cannot write. Raises RepositoryError if `path` is no readable repository."""
     path = Path(path)
     _require_readable(path)
+    try:
+        return _connect(path)
+    except RepositoryError as error:
+        if getattr(error.__cause__, "sqlite_errorname", "") not in CUT_SHORT:
+            raise
+        _undo_cut_write(path)
+    return _connect(path)
+
+
+def _undo_cut_write(path: Path) -> None:
+    """What a killed writer left half done is undone by the next who may write, as Fossil does on every command;
+    only a connection that could write can. Where this one may not, connecting once more says so."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=rw", uri=True, timeout=BUSY_MS / 1000)) as db:
+        db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
     try:
         # Used by one thread at a time, but in a worker not always by the same.
         db = sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True, timeout=BUSY_MS / 1000, isolation_level=None,
@@ -107,7 +127,7 @@ def _explain(path: Path, error: sqlite3.Error) -> RepositoryError:
     if kind == "SQLITE_READONLY_DIRECTORY":
         return RepositoryError(f"{path}: its journal mode is WAL, in which readers write beside the file too, and you may not write to its folder;"
                                " run this as its owner, or let the owner set the journal mode to delete")
-    if kind in ("SQLITE_READONLY_ROLLBACK", "SQLITE_READONLY_RECOVERY"):
+    if kind in CUT_SHORT:
         return RepositoryError(f"{path}: a write was cut short here, and to undo it one must be able to write; run any fossil command on it as its owner")
     if "not a database" in text:
         return RepositoryError(f"{path}: this is no SQLite database, so no Fossil repository")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -21,6 +22,15 @@ def test_a_name_that_is_empty_or_names_nothing(vecsearch, tmp_path):
     ]:
         done = vecsearch(*words, cwd=tmp_path)
         assert done.returncode == code and says in done.stderr and "Traceback" not in done.stderr, words
+
+
+@pytest.mark.parametrize("query", ["", "  "])
+def test_an_empty_query_is_told_from_one_that_finds_nothing(vecsearch, indexed, query):
+    done = vecsearch("search", "-R", indexed, query)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "vecsearch: there are no words to search for; type some\n")
+    found = json.loads(vecsearch("search", "-R", indexed, "--json", query).stdout)
+    assert (found["hits"], found["state"], found["message"]) == ([], "ok", "there are no words to search for; type some")
+    assert vecsearch("search", "-R", indexed, "sourdough bread").stdout == "nothing relevant found\n"
 
 
 def test_a_folder_that_is_gone_is_said(indexed):

@@ -45,7 +45,7 @@ def result_json(result: Result, next_: str | int | None) -> dict[str, Any]:
 def result_text(result: Result) -> str:
     """Hits for a terminal: rank, score, kind, where; then a line or two of what matched."""
     if not result.hits:
-        return "" if result.state == "no_index" else "nothing relevant found\n"
+        return "" if result.state == "no_index" or not result.query.text.strip() else "nothing relevant found\n"
     return "".join(_hit_text(hit) for hit in result.hits)
 
 

@@ -38,6 +38,8 @@ def search(db: sqlite3.Connection, embedder: Callable[[], Embedder], query: Quer
     result = Result(query)
     with one_state(db):
         _answer(db, embedder, result, frozenset(kinds), base_url, recipe)
+    if not query.text.strip() and result.state != "no_index":
+        result.note("there are no words to search for; type some")
     for sentence in query.notes:
         result.note(sentence)
     return result

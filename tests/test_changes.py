@@ -304,18 +304,3 @@ def test_a_thread_has_the_title_of_its_opening_post_as_far_as_that_is_shown(tmp_
             assert grew_as_made_at_once(here, tmp_path)
             seen.append(here.one(title))
     assert seen == (["After", "After", "After", "Before", "After"] if names_its_thread else ["Before", "(no title)", "Before", "Before", "Before"])
-
-
-def test_what_fossil_rebuild_sets_right_is_looked_at(tmp_path):
-    """An edit of a post that came back after it was thrown away: only a rebuild links the two again."""
-    here = Forge(tmp_path)
-    opening = here.post("opens", title="Thread")
-    reply = here.post("answers", reply_to=opening, root=opening)
-    here.post("", reply_to=opening, root=opening, edit_of=reply)
-    here.sql("UPDATE forumpost SET fprev=NULL, fmtime=fmtime WHERE fprev IS NOT NULL")
-    assert grew_as_made_at_once(here, tmp_path) and here.one("SELECT count(*) FROM fx_vec_chunk WHERE text='answers'") == 1
-    here.sql("UPDATE config SET mtime=0 WHERE name='rebuilt'")  # not in the same second
-    index(here.path, lambda settings: Hashing())
-    here.settle()
-    assert grew_as_made_at_once(here, tmp_path) and here.one("SELECT count(*) FROM fx_vec_chunk WHERE text='answers'") == 0
-    assert index(here.path, lambda settings: Hashing()).unchanged

@@ -81,19 +81,13 @@ def _state(db: sqlite3.Connection) -> str:
     """What touches artifacts without a trace of its own: secrecy, purges, rebuilds, settings of the site."""
     facts: list[Any] = [
         secrecy_mark(db),
-        rebuilt(db),
+        db.execute("SELECT mtime, value FROM config WHERE name='rebuilt'").fetchone(),
         [config_value(db, name) for name in CONFIG_THAT_MATTERS],
         [columns(db, table) for table in ("ticket", "ticketchng")],
     ]
     if has_table(db, "purgeevent"):
         facts.append(db.execute("SELECT max(peid) FROM purgeevent").fetchone())
     return hashlib.blake2b(repr(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def rebuilt(db: sqlite3.Connection) -> tuple | None:
-    """When Fossil last made its tables anew, and by which version. A site is not stale for that, but what was
-    amiss in these tables may be right now, so the next run looks at everything."""
-    return db.execute("SELECT mtime, value FROM config WHERE name='rebuilt'").fetchone()
 
 
 def _rids(db: sqlite3.Connection, query: str, *values: object) -> set[int]:

@@ -48,7 +48,7 @@ class Run:
         self.change = change_mark(self.db)
         self.rules = marks.rules(self.settings)
         self.publisher = self.publisher_for(self.settings)
-        mark = marks.everything(f"{self.change} {since.rebuilt(self.db)}", self.settings, self.embedder.model, self.publisher.kinds, self.publisher.silent)
+        mark = marks.everything(self.change, self.settings, self.embedder.model, self.publisher.kinds, self.publisher.silent)
         if not self.rebuild and self._is_current(mark):
             self._pack()
             if self._is_current(mark):  # packing may find a damaged vector

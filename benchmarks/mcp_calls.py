@@ -17,7 +17,11 @@ import anyio
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-QUERIES = ("restore one file", "disk full", "how is it configured", "error in the log", "write a block")
+#: A server remembers the words that it met, up to a bound; a leak is what grows when it meets them again.
+QUERIES = tuple(f"{question} {n}" for n in range(2) for question in (
+    "restore one file", "disk full", "how is it configured", "error in the log", "write a block"))
+#: Calls in which each query came once, as every third one.
+FIRST_ROUND = 3 * len(QUERIES)
 
 
 def state(pid: int) -> tuple[int, int]:
@@ -38,11 +42,11 @@ async def run(repository: Path, calls: int) -> dict:
         before, began, hit = (0, 0), time.perf_counter(), None
         for n in range(calls):
             if n % 3 == 0 or hit is None:
-                reply = await client.call_tool("semantic_search", {"query": f"{QUERIES[n % len(QUERIES)]} {n}"})
+                reply = await client.call_tool("semantic_search", {"query": QUERIES[n // 3 % len(QUERIES)]})
                 hit = next(iter(reply.structured_content["hits"]), hit)
             else:
                 await client.call_tool("read_hit" if n % 3 == 1 else "similar", {"hash": hit["hash"], "seq": hit["seq"]})
-            if n == calls // 10:
+            if n == max(calls // 10, FIRST_ROUND):
                 before = state(child())
         after = state(child())
     return {"calls": calls, "milliseconds_per_call": round((time.perf_counter() - began) / calls * 1000, 1), "kilobytes": after[0],

@@ -81,3 +81,23 @@ def test_agents_have_the_five_names_of_the_contract():
 
     assert {name: command.name for name, command in agent_tool.commands.items()} == {
         f"vec-{name}": name for name in ("index", "import", "normalize", "rebuild", "search")}
+
+
+@pytest.mark.parametrize(("words", "says"), [
+    (["--nosuch"], "No such option '--nosuch'; see: vecsearch --help"),
+    (["nosuch"], "No such command 'nosuch'; see: vecsearch --help"),
+    (["hook", "nosuch"], "No such command 'nosuch'; see: vecsearch hook --help"),
+    (["index", "-k"], "No such option '-k'; see: vecsearch index --help"),
+    (["search", "-k", "abc", "x"], "Invalid value for '-k'"),
+    (["search"], "Missing argument 'QUERY'; see: vecsearch search --help"),
+    (["search", "-R", "", "x"], "the name is empty"),
+])
+def test_wrong_usage_is_one_line_and_exit_2(vecsearch, words, says):
+    done = vecsearch(*words)
+    assert (done.returncode, done.stdout) == (2, "") and says in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_command_that_has_commands_shows_them(vecsearch):
+    done = vecsearch("hook")
+    assert done.returncode == 2 and "Usage: vecsearch hook" in done.stdout + done.stderr and "install" in done.stdout + done.stderr

@@ -17,12 +17,20 @@ from .errors import RepositoryError, StoreError, UsageError, VecsearchError
 class Group(click.Group):
     """Turns every foreseen error into one line on stderr: exit 1, or 2 for wrong usage."""
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **extra)
+        except click.UsageError as error:
+            _refuse(error)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             result = super().invoke(ctx)
             if sys.stdout:  # a job may run without any
                 sys.stdout.flush()
             return result
+        except click.UsageError as error:
+            _refuse(error)
         except VecsearchError as error:
             fail(error)
         except sqlite3.Error as error:
@@ -41,6 +49,14 @@ def fail(error: VecsearchError) -> NoReturn:
     where = f"{error.file}: " if isinstance(error, StoreError) and error.file else ""
     click.echo(f"vecsearch: {where}{error}", err=True)
     sys.exit(2 if isinstance(error, UsageError) else 1)
+
+
+def _refuse(error: click.UsageError) -> NoReturn:
+    """What click says in four lines, in one. A command that has subcommands and got none shows its help."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        raise error
+    command = error.ctx.command_path if error.ctx else "vecsearch"
+    fail(UsageError(f"{error.format_message().rstrip('.')}; see: {command} --help"))
 
 
 def exit_if_refused(faults: Iterable[str]) -> None:

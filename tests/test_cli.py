@@ -83,6 +83,11 @@ def test_agents_have_the_five_names_of_the_contract():
         f"vec-{name}": name for name in ("index", "import", "normalize", "rebuild", "search")}
 
 
+def test_a_full_disk_is_one_line(indexed):
+    done = subprocess.run(["sh", "-c", '"$0" search -R "$1" restore >/dev/full', VECSEARCH, indexed], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "vecsearch: No space left on device\n")
+
+
 @pytest.mark.parametrize(("words", "says"), [
     (["--nosuch"], "No such option '--nosuch'; see: vecsearch --help"),
     (["nosuch"], "No such command 'nosuch'; see: vecsearch --help"),

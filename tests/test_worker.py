@@ -281,9 +281,13 @@ def test_each_change_is_noticed_at_once(launcher, vecsearch, fossil, tmp_path, j
     everything(repository)
     assert found("restore")
     shutil.copy(repository, tmp_path / "other.fossil")  # another file takes the place of the one that is open
-    with closing(sqlite3.connect(tmp_path / "other.fossil")) as db:
-        db.executescript("DROP TABLE fx_vec_state; DROP TABLE fx_vec_chunk; DROP TABLE fx_vec_embedding;")
+    ours = "SELECT name FROM sqlite_schema WHERE type='table' AND name GLOB 'fx_vec_*' AND name NOT GLOB 'fx_vec_fts_*'"
+    with closing(sqlite3.connect(tmp_path / "other.fossil", isolation_level=None)) as db:
+        for (name,) in db.execute(ours).fetchall():
+            db.execute(f"DROP TABLE {name}")
     (tmp_path / "other.fossil").rename(repository)
+    for beside in ("-wal", "-shm"):  # a log belongs to the file that it was written for
+        Path(f"{repository}{beside}").unlink(missing_ok=True)
     assert b'"state": "no_index"' in launcher.ask("q=restore&format=json").stdout
 
 

@@ -38,10 +38,17 @@ class Group(click.Group):
 
             fail(explain("repository", error))
         except BrokenPipeError:  # whoever reads has enough, as `head`; Python would try again at its end
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            drop_output()
             sys.exit(0)
-        except OSError as error:  # of a file that was named, or that stands beside one
+        except OSError as error:  # of a file that was named, or that stands beside one, or of a full disk
+            drop_output()
             fail(VecsearchError(": ".join(filter(None, (str(error.filename or ""), error.strerror or str(error))))))
+
+
+def drop_output() -> None:
+    """What could not be written is not tried again at the end of Python, which would say so in its own words."""
+    if sys.stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def fail(error: VecsearchError) -> NoReturn:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .cli_base import FILE_NAME, Group, locate, repository_option
+from .cli_base import FILE_NAME, Group, drop_output, locate, repository_option
 from .errors import UsageError, VecsearchError
 
 
@@ -102,6 +102,8 @@ class _Silent(click.Command):
         except click.exceptions.Exit:
             raise
         except Exception as error:  # the contract: all failures are an empty block (docs/decisions.md)
+            if isinstance(error, OSError):
+                drop_output()
             _explain(ctx.params["verbose"], f"{error}" if isinstance(error, VecsearchError) else f"{type(error).__name__}: {error}")
 
 

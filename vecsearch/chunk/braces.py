@@ -16,7 +16,7 @@ _C_TYPEDEF = r"typedef\b[^;{}\n]*?\b(\w+) ?;"
 _C_DEFINE = r"# ?define (\w+)"
 _C_NAME = NO_CONTROL + r"(?:[A-Za-z_][\w \t*&:<>,]*?[ \t*&])??(~?[A-Za-z_]\w*(?:(?:<[^<>(){};\n]*>)?::~?\w+)*) ?"
 _C_FUNCTION = _C_NAME + r"\(" + ARGUMENTS + r"\)" + _C_BODY
-_C_OLD_FUNCTION = _C_NAME + r"\([\w, \t\n]*+\) ?\n(?: ?[A-Za-z_][\w \t*,\[\]]*; ?\n)++\{"
+_C_OLD_FUNCTION = _C_NAME + r"\([\w, \t\n]*+\) ?\n(?: ?[A-Za-z_][\w \t*,\[\]]*+; ?\n)+\{"
 _CPP_METHOD = (
     r" " + NO_CONTROL + r"(?:(?:[\w<>,:*&~]+ )+?[*&]*(~?\w+|operator[^\s(]+)|(?:explicit )?(~?[A-Z]\w*)) ?\("
     + ARGUMENTS + r"\)" + _C_BODY
@@ -36,7 +36,7 @@ _JAVASCRIPT = (
     r"(?:export )?(?:const|let|var) ([\w$]+) ?(?::[^=\n]+)?=\s*" + _JS_VALUE,
     r"export (default) (?:async )?(?:function\b|class\b|\{|\w+\()",
     r"(?:module\.)?exports(?:\.([\w$]+))? ?= ?(?:" + _JS_VALUE + r"|\{)",
-    r"((?:[\w$]++\.(?!prototype\b))*+[\w$]++)\.prototype\.([\w$]++) ?= ?" + _JS_VALUE,
+    r"([\w$]++(?:\.(?!prototype\b)[\w$]++)*)\.prototype\.([\w$]++) ?= ?" + _JS_VALUE,
     r"([A-Za-z_$][\w$]*+(?:\.[\w$]++)++) ?= ?" + _JS_VALUE,
     r"([\w$]++) ?: ?" + _JS_VALUE,
     NO_CONTROL + r"(?:(?:static|async|get|set|public|private|protected|readonly|override) |\* ?)*(#?[\w$]++) ?"

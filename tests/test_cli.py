@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -106,3 +107,12 @@ def test_wrong_usage_is_one_line_and_exit_2(vecsearch, words, says):
 def test_a_command_that_has_commands_shows_them(vecsearch):
     done = vecsearch("hook")
     assert done.returncode == 2 and "Usage: vecsearch hook" in done.stdout + done.stderr and "install" in done.stdout + done.stderr
+
+
+def test_every_command_that_is_listed_is_there():
+    """The list is kept apart from the commands, so that a start loads one module of them."""
+    from vecsearch import cli
+
+    for module, names in cli.MODULES.items():
+        assert tuple(command.name for command in importlib.import_module(f"vecsearch.{module}").COMMANDS) == names
+    assert all(cli.load(name) for names in cli.MODULES.values() for name in names) and cli.load("nosuch") is None

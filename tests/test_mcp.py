@@ -27,7 +27,7 @@ from mcp.shared.exceptions import MCPError
 from serve import FossilServer, free_port
 from test_server import everything, set_caps
 
-from vecsearch.cli import main
+from vecsearch.cli import load
 from vecsearch.fossil.repository import open_readonly
 from vecsearch.mcp import answers, protocol, tools
 from vecsearch.types import KINDS
@@ -346,5 +346,5 @@ def test_each_ready_configuration_can_be_read_and_names_a_command_that_exists(fi
     (command,) = commands(facts)
     assert command[0] == "vecsearch" and "/path/to/project.fossil" in command
     names = [command[1]] + [word.split("=")[0] for word in command[2:] if word.startswith("-") and word != "--"]
-    known = main.commands[names[0]]
+    known = load(names[0])
     assert set(names[1:]) <= {option for parameter in known.params for option in parameter.opts}

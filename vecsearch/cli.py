@@ -3,13 +3,53 @@ repository file and sees everything in it."""
 
 from __future__ import annotations
 
+import importlib
+
 import click
 
-from . import __version__, cli_admin, cli_index, cli_peer, cli_programs, cli_search
+from . import __version__
 from .cli_base import Group
 
+#: Where the commands stand; a module is loaded when one of its commands is called, since each start pays for it.
+MODULES = {
+    "cli_index": ("index", "rebuild", "import", "normalize", "import-api"),
+    "cli_search": ("search", "eval"),
+    "cli_admin": ("install", "uninstall", "doctor", "serve", "hook", "watch", "worker", "status", "config", "media"),
+    "cli_peer": ("peer",),
+    "cli_programs": ("context", "contracts", "export", "mcp"),
+}
+#: The contract's names of the first five commands.
+CONTRACT = {f"vec-{name}": name for name in ("index", "import", "normalize", "rebuild", "search")}
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+
+def load(name: str) -> click.Command | None:
+    """The command of this name."""
+    module = next((module for module, names in MODULES.items() if name in names), None)
+    found = importlib.import_module(f".{module}", __package__).COMMANDS if module else ()
+    return next((command for command in found if command.name == name), None)
+
+
+class _Commands(Group):
+    """Those of MODULES."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(name for names in MODULES.values() for name in names)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return load(cmd_name)
+
+
+class _Contract(Group):
+    """Those of CONTRACT."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(CONTRACT)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return load(CONTRACT.get(cmd_name, ""))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="vecsearch")
 def main() -> None:
     """Semantic and keyword search for Fossil repositories.
@@ -19,14 +59,6 @@ def main() -> None:
     """
 
 
-@click.group("agent-tool", cls=Group)
+@click.group("agent-tool", cls=_Contract)
 def agent_tool() -> None:
     """The contract's names of the first five commands."""
-
-
-for _module in (cli_index, cli_search, cli_admin, cli_peer, cli_programs):
-    for _command in _module.COMMANDS:
-        main.add_command(_command)
-
-for _name in ("index", "import", "normalize", "rebuild", "search"):
-    agent_tool.add_command(main.commands[_name], f"vec-{_name}")

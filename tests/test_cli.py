@@ -80,7 +80,8 @@ def test_what_another_user_may_not_do_is_one_line_and_exit_1(indexed, open_tmp_p
 def test_agents_have_the_five_names_of_the_contract():
     from vecsearch.cli import agent_tool
 
-    assert {name: command.name for name, command in agent_tool.commands.items()} == {
+    names = agent_tool.list_commands(None)
+    assert {name: agent_tool.get_command(None, name).name for name in names} == {
         f"vec-{name}": name for name in ("index", "import", "normalize", "rebuild", "search")}
 
 

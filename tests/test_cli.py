@@ -93,6 +93,7 @@ def test_a_full_disk_is_one_line(indexed):
 @pytest.mark.parametrize(("words", "says"), [
     (["--nosuch"], "No such option '--nosuch'; see: vecsearch --help"),
     (["nosuch"], "No such command 'nosuch'; see: vecsearch --help"),
+    (["serch"], "Did you mean one of: 'search', 'serve'?"),
     (["hook", "nosuch"], "No such command 'nosuch'; see: vecsearch hook --help"),
     (["index", "-k"], "No such option '-k'; see: vecsearch index --help"),
     (["search", "-k", "abc", "x"], "Invalid value for '-k'"),

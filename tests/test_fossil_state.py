@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
-from forge import Forge
 from looking import SETTINGS, forge, look  # noqa: F401
 
 from vecsearch.errors import ArtifactError

@@ -16,7 +16,7 @@ from vecsearch.fossil.repository import open_readonly
 from vecsearch.search.query import parse
 from vecsearch.search.run import search
 from vecsearch.store import connection, packed, schema, shelf
-from vecsearch.store.reader import Reader, State
+from vecsearch.store.reader import Reader
 from vecsearch.types import KINDS
 
 DIM, MODEL = 8, "m@1"

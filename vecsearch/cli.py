@@ -4,6 +4,8 @@ repository file and sees everything in it."""
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -29,27 +31,22 @@ def load(name: str) -> click.Command | None:
     return next((command for command in found if command.name == name), None)
 
 
-class _Commands(Group):
-    """Those of MODULES."""
+class _Lazy(Group):
+    """Loads a command when it is called. `called`: the name that it goes by here -> its own."""
+
+    def __init__(self, *args: Any, called: Mapping[str, str], **extra: Any):
+        super().__init__(*args, **extra)
+        self.called = called
+        self.commands = dict.fromkeys(called)  # from these click suggests a near name
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(name for names in MODULES.values() for name in names)
+        return sorted(self.called)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return load(cmd_name)
+        return load(self.called.get(cmd_name, ""))
 
 
-class _Contract(Group):
-    """Those of CONTRACT."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(CONTRACT)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return load(CONTRACT.get(cmd_name, ""))
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Lazy, called={name: name for names in MODULES.values() for name in names}, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="vecsearch")
 def main() -> None:
     """Semantic and keyword search for Fossil repositories.
@@ -59,6 +56,6 @@ def main() -> None:
     """
 
 
-@click.group("agent-tool", cls=_Contract)
+@click.group("agent-tool", cls=_Lazy, called=CONTRACT)
 def agent_tool() -> None:
     """The contract's names of the first five commands."""

@@ -51,15 +51,6 @@ def visible_kinds(db: sqlite3.Connection, environ: Mapping[str, str]) -> frozens
     return frozenset(kind for kind, needs in NEEDS.items() if needs <= rights)
 
 
-def visitor(db: sqlite3.Connection, environ: Mapping[str, str]) -> str:
-    """The name of the visitor who is logged in, or "": what a page may greet by."""
-    try:
-        logins = dict(db.execute("SELECT login, cap FROM user"))
-    except sqlite3.Error:
-        return ""
-    return _believed(logins, environ)
-
-
 def _letters(logins: Mapping[str, str | None], environ: Mapping[str, str]) -> set[str]:
     """Every visitor has the letters of `nobody`, one who is logged in those of `anonymous` too."""
     user = _believed(logins, environ)

@@ -31,7 +31,7 @@ def reply() -> Response:
         return _unusable(fault)
     except HTTPException as fault:
         return _response(fault.code or 500, protocol.error(None, protocol.INVALID_REQUEST, f"{fault.code} {fault.name}"))
-    except Exception as fault:
+    except Exception as fault:  # a client of the protocol waits for JSON-RPC, not for a page; the log has it whole
         current_app.logger.error("vecsearch: unforeseen", exc_info=fault)
         return _response(500, protocol.error(None, protocol.INTERNAL_ERROR, "the call failed; what went wrong stands in the server's error log"))
 

@@ -90,7 +90,7 @@ def _in_process(environ, body):
         errors = StringIO()
         said = answer(environ, sys.stdin.buffer if body is None else BytesIO(body), errors)
         return errors.getvalue().encode("utf-8", "backslashreplace"), said, True
-    except BaseException as error:
+    except BaseException as error:  # whatever it is, the shell that started us must have a word for it and an exit code
         sys.exit("vecsearch: failed before it could answer: %s: %s" % (type(error).__name__, error))
 
 

@@ -68,7 +68,8 @@ def test_every_command_of_the_documentation_runs(shell, name):
 
 
 def commands(group: click.Group, prefix: str) -> Iterator[tuple[str, click.Command]]:
-    for name, command in group.commands.items():
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
         if isinstance(command, click.Group):
             yield from commands(command, f"{prefix} {name}")
         else:

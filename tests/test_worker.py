@@ -46,6 +46,18 @@ class Launcher:
         assert re.search(old, text)
         self.path.write_text(re.sub(old, lambda _: new, text))
 
+    def change_shims(self, folder: Path, place: Path | None = None, patience: int = 10, silent: float = 5.0) -> None:
+        """Both shims look for the worker's folder elsewhere, or wait for less time."""
+        where = f"resident._path = lambda user: {json.dumps(str(place))}; " if place else ""
+        self.change(IMPORT, f"from vecsearch.worker import shim; resident = shim.resident; {where}"
+                            f"shim.PATIENCE = {patience}; resident.SILENT = {silent}; {IMPORT}")
+        asker = (ROOT / "vecsearch/worker/ask.pl").read_text()
+        for old, new in (("(10, 5);", f"({patience}, {silent});"), ('"/tmp/vecsearch-$>"', json.dumps(str(place)) if place else '"/tmp/vecsearch-$>"')):
+            assert old in asker
+            asker = asker.replace(old, new)
+        (folder / "ask.pl").write_text(asker)
+        self.change(r'"\$1/vecsearch/worker/ask.pl"', str(folder / "ask.pl"))
+
     def ask(self, query: str = "q=restore", *, worker: bool = True, body: bytes = b"", **environ: str) -> subprocess.CompletedProcess:
         facts = {"FOSSIL_REPOSITORY": str(self.repository), "REQUEST_METHOD": "POST" if body else "GET", "QUERY_STRING": query, "SERVER_NAME": "localhost",
                  "SERVER_PORT": "80", "SERVER_PROTOCOL": "HTTP/1.0", "SCRIPT_NAME": "/ext/search", "PATH_INFO": "", "FOSSIL_NONCE": "n0nce",
@@ -87,6 +99,17 @@ def launcher(tmp_path, indexed, installed) -> Iterator[Launcher]:
     made.end()
 
 
+@pytest.fixture(params=["perl", "python"])
+def either(launcher, request) -> Launcher:
+    """The launcher with each of the two ways to the worker."""
+    found = re.search("(?m)^perl=(.+)$", launcher.path.read_text())
+    if request.param == "python":
+        launcher.change("(?m)^perl=.*$", "perl=")
+    elif not found:
+        pytest.skip("no perl here")
+    return launcher
+
+
 def everything(path: Path, nobody: str = "gjorz2") -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE user SET cap=? WHERE login='nobody'", (nobody,))
@@ -99,17 +122,17 @@ def stable(answer: bytes) -> str:
     return re.sub(r"(?m)^(Content-Length|Date): .*$", "", text)
 
 
-def test_the_bytes_are_the_same(launcher):
+def test_the_bytes_are_the_same(either):
     asked = [("q=restore&format=json&explain=1", {}), ("q=restore&format=atom", {}), ("q=re&format=suggest", {}),
              ("q=%FF\xff&kind=wiki&k=2", {"FOSSIL_URI": "/demo"}), ("k=abc&format=json", {}), ("", {"PATH_INFO": "/map"}), ("", {"REQUEST_METHOD": "PUT"}),
              ("", {"PATH_INFO": "/mcp", "body": b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'}), ("q=x", {"FOSSIL_REPOSITORY": "/nowhere"})]
-    without = [launcher.ask(query, worker=False, **more) for query, more in asked]
-    launcher.wake()
-    served = resident.state(launcher.worker)["requests"]
+    without = [either.ask(query, worker=False, **more) for query, more in asked]
+    either.wake()
+    served = resident.state(either.worker)["requests"]
     for (query, more), alone in zip(asked, without, strict=True):
-        warm = launcher.ask(query, **more)
+        warm = either.ask(query, **more)
         assert (stable(warm.stdout), stable(warm.stderr)) == (stable(alone.stdout), stable(alone.stderr)), (query, more)
-    assert resident.state(launcher.worker)["requests"] == served + len(asked) - 1  # it does not see the one that is nowhere
+    assert resident.state(either.worker)["requests"] == served + len(asked) - 1  # it does not see the one that is nowhere
 
 
 def test_the_first_request_starts_it_and_waits_neither_for_it_nor_for_its_pipes(launcher):
@@ -138,14 +161,14 @@ def read(path: Path) -> bytes:
     return b""
 
 
-def test_killed_at_any_moment_no_answer_fails(launcher):
-    wanted = stable(launcher.ask(worker=False).stdout)
+def test_killed_at_any_moment_no_answer_fails(either):
+    wanted = stable(either.ask(worker=False).stdout)
     for wait in (0.005, 0.02):
-        pid = launcher.wake()
+        pid = either.wake()
         threading.Timer(wait, os.kill, (pid, signal.SIGKILL)).start()
         for _ in range(3):
-            assert stable(launcher.ask().stdout) == wanted
-    assert launcher.wake() != pid
+            assert stable(either.ask().stdout) == wanted
+    assert either.wake() != pid
 
 
 def stale(path: Path) -> None:
@@ -182,14 +205,14 @@ FORGED = b"HTTP/1.0 200 OK\r\nContent-Length: 6\r\nX-Errors: 0\r\n\r\nforged"
     answering(FORGED.replace(b"200", b"503")), answering(FORGED[:-2]), answering(b"nonsense"), answering(b""),
     pytest.param(answering(FORGED, pwd.getpwnam("nobody").pw_uid), marks=as_root),
 ], ids=["stale socket", "file", "link to nowhere", "folder", "refusal", "half an answer", "no HTTP", "nothing", "another user"])
-def test_what_is_not_our_worker_is_not_believed(launcher, plant):
-    wanted = stable(launcher.ask(worker=False).stdout)
-    plant(launcher.socket)
+def test_what_is_not_our_worker_is_not_believed(either, plant):
+    wanted = stable(either.ask(worker=False).stdout)
+    plant(either.socket)
     try:
-        assert stable(launcher.ask().stdout) == wanted
+        assert stable(either.ask().stdout) == wanted
     finally:
-        if launcher.socket.is_dir() and not launcher.socket.is_symlink():
-            launcher.socket.rmdir()
+        if either.socket.is_dir() and not either.socket.is_symlink():
+            either.socket.rmdir()
 
 
 def linked(place: Path) -> None:
@@ -206,28 +229,28 @@ def of_another(place: Path) -> None:
     linked, lambda place: place.mkdir(0o755), lambda place: place.write_text(""), lambda place: place.parent.rename(place.parent.with_name("gone")),
     pytest.param(of_another, marks=as_root),
 ], ids=["symbolic link", "open to others", "a file", "cannot be made", "another user's"])
-def test_a_folder_that_is_not_surely_ours_is_not_used(launcher, tmp_path, plant):
+def test_a_folder_that_is_not_surely_ours_is_not_used(either, tmp_path, plant):
     place = tmp_path / "run" / "vecsearch"
     place.parent.mkdir()
     plant(place)
-    launcher.change(IMPORT, f"from vecsearch import resident; resident._path = lambda user: {json.dumps(str(place))}; {IMPORT}")
+    either.change_shims(tmp_path, place)
     for _ in range(2):
-        assert b'"hits": [{' in launcher.ask("q=restore&format=json").stdout
+        assert b'"hits": [{' in either.ask("q=restore&format=json").stdout
     assert not place.is_dir() or list(place.iterdir()) == []
 
 
-def test_only_one_visitor_waits_for_a_worker_that_hangs(launcher):
-    pid = launcher.wake()
-    launcher.change(IMPORT, f"from vecsearch.worker import shim; shim.PATIENCE = 1.0; shim.resident.SILENT = 0.5; {IMPORT}")
+def test_only_one_visitor_waits_for_a_worker_that_hangs(either, tmp_path):
+    pid = either.wake()
+    either.change_shims(tmp_path, patience=1, silent=0.5)
     os.kill(pid, signal.SIGSTOP)
     try:
-        assert b"vs-hit" in launcher.ask().stdout
-        assert not launcher.socket.exists()
-        assert b"vs-hit" in launcher.ask().stdout
+        assert b"vs-hit" in either.ask().stdout
+        assert not either.socket.exists()
+        assert b"vs-hit" in either.ask().stdout
     finally:
         os.kill(pid, signal.SIGCONT)
     gone(pid)  # it sees that its socket is gone
-    assert launcher.wake() != pid
+    assert either.wake() != pid
 
 
 def gone(pid: int) -> None:
@@ -291,13 +314,13 @@ def test_each_change_is_noticed_at_once(launcher, vecsearch, fossil, tmp_path, j
     assert b'"state": "no_index"' in launcher.ask("q=restore&format=json").stdout
 
 
-def test_two_visitors_at_once_get_each_their_own(launcher, fossil):
-    everything(launcher.repository, nobody="o")
-    fossil("user", "new", "ida", "ida@example.org", "secret", "-R", launcher.repository)
-    fossil("user", "capabilities", "ida", "jorw2", "-R", launcher.repository)
-    launcher.wake()
+def test_two_visitors_at_once_get_each_their_own(either, fossil):
+    everything(either.repository, nobody="o")
+    fossil("user", "new", "ida", "ida@example.org", "secret", "-R", either.repository)
+    fossil("user", "capabilities", "ida", "jorw2", "-R", either.repository)
+    either.wake()
     seen: dict[str, set[str]] = {"stranger": set(), "reader": set()}
-    with FossilServer(launcher.repository, launcher.extroot) as stranger:
+    with FossilServer(either.repository, either.extroot) as stranger:
         reader = FossilServer.__new__(FossilServer)
         reader.base, reader.jar = stranger.base, type(stranger.jar)()
         reader.login("ida", "secret")
@@ -314,7 +337,7 @@ def test_two_visitors_at_once_get_each_their_own(launcher, fossil):
             thread.join()
     open_to_all = {"doc", "code", "instruction", "media", "checkin", "api"}
     assert seen["stranger"] <= open_to_all and {"wiki", "ticket", "forum"} <= seen["reader"]
-    assert resident.state(launcher.worker)["requests"] >= 30
+    assert resident.state(either.worker)["requests"] >= 30
 
 
 def test_uninstall_stops_it_and_try_launcher_starts_none(launcher, vecsearch):

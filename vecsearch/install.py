@@ -12,6 +12,7 @@ import os
 import pwd
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -118,6 +119,7 @@ def worker_name() -> str:
 
 def _launcher(worker: bool) -> str:
     filled = {"python=": f"python={shlex.quote(sys.executable)}", "worker=": f"worker={worker_name() if worker else ''}",
+              "perl=": f"perl={shlex.quote(shutil.which('perl', path=os.defpath) or '')}",
               "set --": f"set -- {' '.join(map(shlex.quote, [_library(), *_missing_paths()]))}"}
     return "\n".join(filled.get(line, line) for line in launcher_template().split("\n"))
 

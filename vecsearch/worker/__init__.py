@@ -1,6 +1,7 @@
 """The resident worker: keeps the libraries, the app and the index in memory between requests.
 
-    shim    what Fossil starts: hands the request over, or answers it in process
+    ask.pl  what Fossil starts first, where there is a perl: hands the request over
+    shim    what Fossil starts else: hands the request over, or answers it in process
     start   the shim starts a worker and does not wait for it
     begin   the worker leaves its parent behind, takes its lock and loads
     code    whether what is loaded is still what is installed

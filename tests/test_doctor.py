@@ -14,9 +14,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from conftest import VECSEARCH
+from conftest import ROOT, VECSEARCH
 from serve import free_port
 
+import vecsearch
 from vecsearch import embed
 from vecsearch.doctor import Finding, Setup, as_text, examine, exit_code, running
 from vecsearch.index import index
@@ -55,6 +56,17 @@ def launcher(change: Callable[[str], str]) -> Callable[[Setup], None]:
     return plant
 
 
+def without_waitress(setup: Setup) -> None:
+    """The library that the launcher names stands beside a copy of the package that cannot have waitress."""
+    library = setup.extroot.parent / "library"
+    shutil.copytree(Path(vecsearch.__file__).parent, library / "vecsearch", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("templates", "static", "ext"):
+        shutil.copytree(ROOT / name, library / name)
+    module = library / "vecsearch/worker/serve.py"
+    module.write_text(module.read_text().replace("import waitress", "raise ModuleNotFoundError(\"No module named 'waitress'\")", 1))
+    launcher(lambda text: re.sub("(?m)^set -- .*$", f"set -- {library}", text))(setup)
+
+
 def configured(**settings: str) -> Callable[[Setup], None]:
     rows = ", ".join(f"('{name.replace('_', '-')}', '{value}')" for name, value in settings.items())
     return sql(f"INSERT OR REPLACE INTO fx_vec_config VALUES {rows}")
@@ -86,6 +98,7 @@ FAULTS = [
     ("interpreter of an old launcher gone", launcher(by_version_0_1("#!/opt/gone/python -I")), "broken", "launcher", "/opt/gone/python", "vecsearch install"),
     ("library gone", launcher(lambda t: t.replace("from vecsearch.worker", "import site; site.main = lambda: None; from vecsearch.worker")),
      "broken", "launcher", "does not run with an empty environment", "vecsearch install"),
+    ("no waitress", without_waitress, "warning", "worker", "No module named 'waitress'", "pip install"),
     ("another program's file", lambda s: (s.extroot / "search").write_text("#!/bin/sh\n"), "broken", "launcher", "not a launcher of vecsearch", "--name"),
     ("public file", lambda s: (s.extroot / "notes.txt").write_text("x"), "warning", "public", "served to everybody", "move it out"),
     ("writable by all", lambda s: (s.extroot / "search").chmod(0o757), "broken", "public", "every user of this machine may write", "chmod o-w"),
@@ -134,7 +147,7 @@ FAULTS = [
      "take ext out"),
 ]
 #: Checks that look at what is named with --extroot.
-SERVED = ("extroot", "launcher", "public", "user", "key", "robots")
+SERVED = ("extroot", "launcher", "worker", "public", "user", "key", "robots")
 
 
 @pytest.mark.parametrize(("plant", "severity", "check", "says", "fix"), [fault[1:] for fault in FAULTS], ids=[fault[0] for fault in FAULTS])

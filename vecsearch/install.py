@@ -156,6 +156,17 @@ def worker_of(launcher: Path) -> str:
     return named[1].decode() if named else ""
 
 
+def worker_fault(launcher: Path, user: str | None) -> str:
+    """Why the worker of a launcher cannot load, in a line; "" if it can, or if there is none."""
+    named = re.search(r"^set -- (.*)$", os.fsdecode(launcher.read_bytes()), re.MULTILINE)
+    if not worker_of(launcher) or not named:
+        return ""
+    load = "import sys; sys.path += sys.argv[1:]; import vecsearch.worker, site; site.main(); import vecsearch.worker.serve"
+    command = [str(interpreter_of(launcher)), "-I", "-S", "-c", load, *shlex.split(named[1])]
+    done = subprocess.run(command, env={}, cwd="/", capture_output=True, text=True, check=False, **identity(user))
+    return done.stderr.strip().rpartition("\n")[2] or f"exit {done.returncode}" if done.returncode else ""
+
+
 def default_user(repository: Path | None) -> str | None:
     """Only root can try what another user may do: then the repository's owner, as whom Fossil runs."""
     if os.getuid() != 0 or repository is None or not repository.is_file():

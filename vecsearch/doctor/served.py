@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from .. import resident
-from ..install import default_user, identity, interpreter_of, is_old, is_ours, require_name, try_launcher, worker_of
+from ..install import default_user, identity, interpreter_of, is_old, is_ours, require_name, try_launcher, worker_fault, worker_of
 from .finding import Finding, Setup, broken, warning
 
 
@@ -74,8 +74,6 @@ def _launcher(setup: Setup) -> Iterator[Finding]:
                       "remove or mend it, or install with --no-worker")
 
 
-
-
 def _runs(setup: Setup) -> Iterator[Finding]:
     user = setup.user or default_user(setup.repository)
     target, whom = setup.extroot / setup.name, f" as user {user}" if user else ""
@@ -89,6 +87,9 @@ def _runs(setup: Setup) -> Iterator[Finding]:
     elif fault := try_launcher(target, setup.repository, user):
         yield broken("launcher", f"{target} does not run with an empty environment{whom}: {fault}",
                      f"run: vecsearch install --extroot {setup.extroot} with the Python that has vecsearch; it must be readable by that user")
+    elif fault := worker_fault(target, user):
+        yield warning("worker", f"the worker of {target} cannot load, so each request loads all{whom}: {fault}",
+                      "install what is missing with: pip install --upgrade fossil-vecsearch, or install with --no-worker")
 
 
 def _unreadable(setup: Setup, user: str | None) -> str:

@@ -33,6 +33,8 @@ FILES = {
     "src/retry.py": "def retry_with_backoff(call):\n    '''Waits longer after each failure.'''\n    return call()\n",
     "docs/scrub.md": "# Scrub of a tool\n\nA tool may scrub. A scrub with a tool, and once more a scrub by a tool.\n",
     "docs/share.md": "# Before you give a copy away\n\nSay `tool scrub`, which takes the passwords out.\n",
+    "docs/editors.md": "# Editors\n\nThere is a plugin for each of the editors, vim and emacs, and for other such programs: install the plugin first.\n",
+    "docs/notes.md": "# Notes\n\nSome IDEs leave files behind, which should be ignored.\n",
     "lib/NOTICE.md": "# Terms\n\nThe same text stands twice, see docs/c.md of the parser.\n",
     "vendor/LICENSE.md": "# Terms\n\nThe same text stands twice, see docs/c.md of the parser.\n",
     "tests/test_retry.py": "def test_retry_with_backoff():\n    assert retry_with_backoff(lambda: 1) == 1\n",
@@ -84,6 +86,10 @@ def test_an_identifier_is_found_by_its_parts_and_its_definition_is_first(ask):
 
 def test_a_quoted_phrase_stands_first(ask):
     assert paths(ask('"copy the snapshot back" repository'))[0] == "docs/backup.md"
+
+
+def test_the_plural_of_an_acronym_is_no_identifier(ask):
+    assert paths(ask("which editors and IDEs have a plugin"))[0] == "docs/editors.md"
 
 
 def test_two_words_side_by_side_stand_above_both_apart(ask):

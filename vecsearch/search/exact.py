@@ -19,9 +19,10 @@ NAMES = 2
 #: A query of more words is no name of a file or a page.
 LONGEST_NAME = 8
 
-#: Letters next to a sign or a change of case that prose does not have. A hyphen proves nothing: check-in.
+#: Letters next to a sign or a change of case that prose does not have. A hyphen proves nothing: check-in. Nor does the
+#: plural of what is spelt in capitals: IDEs.
 _IDENTIFIER = re.compile(
-    r"\w*[a-z0-9][A-Z]\w*|[A-Z]{2,}[a-z]\w*|\w+_\w+|_+\w+|\w+(?:(?:::|->|\\|\.)\w+)+(?:\(\))?|[\w.-]+(?:/[\w.-]+)*/[\w-]+\.\w+|\w+\(\)"
+    r"\w*[a-z0-9][A-Z]\w*|[A-Z]{2,}(?!s$)[a-z]\w*|\w+_\w+|_+\w+|\w+(?:(?:::|->|\\|\.)\w+)+(?:\(\))?|[\w.-]+(?:/[\w.-]+)*/[\w-]+\.\w+|\w+\(\)"
     r"|[$@#]\w[\w-]*|--?[A-Za-z][\w-]*|\w+(?:\+\+|#)|[A-Za-z]+-?\d[\w-]*-\d[\w-]*"
 )
 _SYMBOL = re.compile(r"[A-Za-z_$][\w$]*[!?]?(?:(?:::|->|\\|\.|#)[A-Za-z_$][\w$]*[!?]?)*")

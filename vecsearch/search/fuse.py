@@ -11,11 +11,13 @@ import numpy as np
 RRF_K = 20
 #: Ranks beyond this add nothing that reaches a page.
 DEPTH = 50
+#: Scores of which only the best is looked at to tell what cannot be among the first.
+STRETCH = 64
 
 
 def ranked(scores: np.ndarray, depth: int) -> np.ndarray:
     """Positions of the best positive scores, best first; equal ones in the order of the array."""
-    positive = np.flatnonzero(scores > 0)
+    positive = np.flatnonzero(_promising(scores, depth))
     found = scores[positive]
     if len(positive) > depth:
         # The cut must not depend on how partition breaks ties: keep all that equal the last one.
@@ -24,15 +26,31 @@ def ranked(scores: np.ndarray, depth: int) -> np.ndarray:
     return positive[np.argsort(-found, kind="stable")[:depth]]
 
 
+def _promising(scores: np.ndarray, depth: int) -> np.ndarray:
+    """bool: the positive scores, without most of those that `depth` others surpass: so many stretches have one that
+    is no less than the least here."""
+    stretches = len(scores) // STRETCH
+    if stretches > depth:
+        best = scores[: stretches * STRETCH].reshape(stretches, STRETCH).max(axis=1)
+        least = np.partition(best, -depth)[-depth]
+        if least > 0:
+            return scores >= least
+    return scores > 0
+
+
 def reciprocal_ranks(arms: Mapping[str, np.ndarray], weights: Mapping[str, float], depth: int = DEPTH,
                      k: int = RRF_K) -> np.ndarray:
     """The sum over the arms of weight / (k + rank), for each position; scores themselves never mix."""
     fused = np.zeros(len(next(iter(arms.values()))))
     for name, scores in arms.items():
         if weights.get(name):
-            best = ranked(scores, depth)
-            fused[best] += weights[name] / (k + 1.0 + np.arange(len(best)))
+            add_ranks(fused, ranked(scores, depth), weights[name], k)
     return fused
+
+
+def add_ranks(fused: np.ndarray, best: np.ndarray, weight: float, k: int) -> None:
+    """Adds what an arm gives the positions that it has, best first."""
+    fused[best] += weight / (k + 1.0 + np.arange(len(best)))
 
 
 def best_of(starts: np.ndarray, scores: np.ndarray) -> np.ndarray:

@@ -61,7 +61,7 @@ def _called(reader: Reader, shelf: Shelf, lexicon: Lexicon, known: Known, query:
     tokens = words(name)
     if not tokens or query.prefixes or len(tokens) > exact.LONGEST_NAME:
         return called
-    artifacts = np.flatnonzero(np.bincount(shelf.artifacts[lexicon.rows(f"path : {lexical.quote(tokens)}")]))
+    artifacts = np.unique(shelf.artifacts[lexicon.rows(f"path : {lexical.quote(tokens)}")])
     if len(artifacts) > NAMESAKES:
         return called
     known.ask(artifacts)

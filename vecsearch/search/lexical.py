@@ -13,7 +13,6 @@ import numpy as np
 
 from ..store.shelf import Shelf
 from ..terms import parts, words
-from .fuse import best_of
 from .inflect import forms
 from .lexicon import Lexicon
 from .query import Query
@@ -67,7 +66,7 @@ def gather(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray, query: Query) -> Ev
     for word in found:
         rows, values = _scores(lexicon, shelf, narrowed, totals, f"{column}({word.expression})")
         typed[rows] += values
-        document += _best_of_each(shelf, rows, values)
+        _add_best_of_each(document, shelf.artifacts[rows], values)
         if word.forms != word.expression:
             rows, values = _scores(lexicon, shelf, narrowed, totals, f"{column}({word.forms})")
         formed[rows] += values
@@ -89,11 +88,11 @@ def _scores(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray | None, totals: np.
     return rows, values * _rarity(totals, np.bincount(kinds, minlength=256))[kinds]
 
 
-def _best_of_each(shelf: Shelf, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """float32 [n artifacts]: the best value of each one's rows."""
-    scores = np.zeros(len(shelf.ids), np.float32)
-    scores[rows] = values
-    return best_of(shelf.starts, scores)
+def _add_best_of_each(document: np.ndarray, artifacts: np.ndarray, values: np.ndarray) -> None:
+    """The best value of each artifact's rows, which stand together."""
+    begins = np.flatnonzero(np.diff(artifacts, prepend=-1))
+    if len(begins):
+        document[artifacts[begins]] += np.maximum.reduceat(values, begins)
 
 
 def _rarity(totals: np.ndarray, found: np.ndarray) -> np.ndarray:

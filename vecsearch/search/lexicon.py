@@ -28,7 +28,7 @@ class Lexicon:
         self.reader, self.shelf, self.memory = reader, shelf, memory
 
     def rows(self, expression: str) -> np.ndarray:
-        """The rows that match, int32 in no order; none for an empty expression."""
+        """The rows that match, int32 in their order; none for an empty expression."""
         return self.weighed(expression, strength=False)[0]
 
     def holding(self, expression: str) -> np.ndarray:
@@ -47,7 +47,7 @@ class Lexicon:
 
     def _held(self, expression: str) -> tuple[np.ndarray, np.ndarray]:
         _, rows = self.shelf.rows(self.reader.holding(expression))
-        return rows.astype(np.int32), np.ones(len(rows), np.float32)
+        return np.sort(rows.astype(np.int32)), np.ones(len(rows), np.float32)
 
     def _weighed(self, expression: str) -> tuple[np.ndarray, np.ndarray]:
         """FTS5 counts all kinds as one, also those that the visitor may not read: its rarity is taken out."""
@@ -59,7 +59,8 @@ class Lexicon:
             ids, strengths = self.reader.match(expression, WEIGHTS)
             here, rows = self.shelf.rows(ids)
             values = (strengths[here] / everywhere).astype(np.float32)
-        return rows.astype(np.int32), values
+        order = np.argsort(rows)
+        return rows[order].astype(np.int32), values[order]
 
     def _size(self) -> int:
         return self.memory.fact("lexical rows", self.reader.lexical_rows)

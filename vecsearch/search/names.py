@@ -57,13 +57,16 @@ def similarities(stems: Sequence[str], paths: Sequence[str]) -> np.ndarray:
     too."""
     named = [_name_words(path) for path in paths]
     vocabulary = {word for own, _ in named for word in own}
-    met = {stem: _meeting(stem, vocabulary) for stem in stems}
-    shares = []
-    for own, above in named:
-        in_name = [not own.isdisjoint(met[stem]) for stem in stems]
+    met = [_meeting(stem, vocabulary) for stem in stems]
+    any_met = frozenset().union(*met)
+    shares = np.zeros(len(paths))
+    for i, (own, above) in enumerate(named):
+        if own.isdisjoint(any_met) and above.isdisjoint(stems):
+            continue
+        in_name = [not own.isdisjoint(words) for words in met]
         shared = sum(1.0 if here else DIRECTORY for here, stem in zip(in_name, stems, strict=True) if here or stem in above)
-        shares.append(shared / max(len(stems), 1) * (0.5 + 0.5 * min(1.0, sum(in_name) / max(len(own), 1))))
-    return np.array(shares)
+        shares[i] = shared / max(len(stems), 1) * (0.5 + 0.5 * min(1.0, sum(in_name) / max(len(own), 1)))
+    return shares
 
 
 def _meeting(stem: str, vocabulary: Iterable[str]) -> frozenset[str]:

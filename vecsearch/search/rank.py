@@ -20,7 +20,7 @@ import numpy as np
 from ..store.shelf import Shelf
 from ..types import KINDS
 from . import authority, kinds, names
-from .fuse import DEPTH, RRF_K, best_of, ranked, reciprocal_ranks
+from .fuse import DEPTH, RRF_K, add_ranks, best_of, ranked
 from .known import Known
 from .lexical import Evidence
 
@@ -131,20 +131,24 @@ def rank(found: Field, recipe: Recipe = RECIPE) -> Ranking:
     """The order of all rows that any arm found."""
     by_row = _row_arms(found)
     arms = _artifact_arms(found, by_row, recipe)
-    ranking = Ranking(arms={name: ranked(scores, recipe.depth) for name, scores in arms.items()})
-    weights = {name: getattr(recipe, name) for name in arms}
-    fused = _fused(found, arms, weights, recipe) if arms else np.zeros(0)
+    best = {name: _best_by_kind(found, scores, recipe) for name, scores in arms.items()}
+    ranking = Ranking(arms={name: _best(scores, np.concatenate(best[name]), recipe.depth) for name, scores in arms.items()})
+    fused = np.zeros(len(found.shelf.starts) - 1)
+    for name, of_kinds in best.items():
+        for of_kind in of_kinds:
+            add_ranks(fused, of_kind, getattr(recipe, name), recipe.k)
     candidates = np.flatnonzero(fused)
     found.known.ask(candidates)
     candidates = candidates[found.known.visible[candidates]]
     if not len(candidates):
         return ranking
-    members = _best_rows(found, by_row, weights, candidates, recipe)
+    rows = {name: ranked(scores, 2 * recipe.depth) for name, scores in by_row.items()}
+    members = _best_rows(found, rows, candidates, recipe)
     ranking.candidates, ranking.further = candidates, members.further
     score = fused[candidates]
     step = ranking.step
     step("fused", score)
-    score = score + step("coherence", _coherence(found, by_row, weights, candidates, recipe) * score.max())
+    score = score + step("coherence", _coherence(found, rows, candidates, recipe) * score.max())
     score = score + step("name", _name(found, candidates, recipe) * score.max())
     score = score + step("mentioned", _mentioned(found, candidates, recipe) * score.max())
     score = score + step("near", _near(found, candidates, recipe) * score.max())
@@ -170,25 +174,35 @@ def _artifact_arms(found: Field, by_row: dict[str, np.ndarray], recipe: Recipe) 
     if found.evidence is not None:
         arms["document"] = found.evidence.document
     if found.similarity is not None and len(starts) > 1:
-        sizes = np.maximum(np.add.reduceat(found.mask, starts[:-1], dtype=np.int32), 1)
+        everything = found.mask.all()
+        sizes = np.diff(starts) if everything else np.maximum(np.add.reduceat(found.mask, starts[:-1], dtype=np.int32), 1)
+        spread = (found.similarity if everything else found.similarity[found.mask]).std()
         alike = arms["semantic"] > 0
-        luck = recipe.luck * found.similarity[found.mask].std() * np.sqrt(2 * np.log(sizes))
+        luck = recipe.luck * spread * np.sqrt(2 * np.log(sizes))
         # Reciprocal ranks take what is positive: what is alike at all stays so, and the mean, -1..1, is shifted.
         arms["whole"] = np.where(alike, np.add.reduceat(found.similarity, starts[:-1]) / sizes + 1, 0)
         arms["semantic"] = np.where(alike, np.maximum(arms["semantic"] - luck, LEAST), 0)
     return arms
 
 
-def _fused(found: Field, arms: dict[str, np.ndarray], weights: dict[str, float], recipe: Recipe) -> np.ndarray:
-    """Reciprocal ranks among the artifacts of each kind."""
+def _best_by_kind(found: Field, scores: np.ndarray, recipe: Recipe) -> list[np.ndarray]:
+    """The best artifacts of an arm, ranked among those of the same kind."""
     if not recipe.apart:
-        return reciprocal_ranks(arms, weights, recipe.depth, recipe.k)
-    kind_of = found.shelf.kinds[found.shelf.starts[:-1]]
-    fused = np.zeros(len(kind_of))
-    for kind in np.flatnonzero(np.bincount(kind_of)):
-        own = np.flatnonzero(kind_of == kind)
-        fused[own] = reciprocal_ranks({name: scores[own] for name, scores in arms.items()}, weights, recipe.depth, recipe.k)
-    return fused
+        return [ranked(scores, recipe.depth)]
+    return [own[ranked(scores[own], recipe.depth)] for own in _artifacts_by_kind(found.shelf)]
+
+
+def _artifacts_by_kind(shelf: Shelf) -> list[np.ndarray]:
+    """The artifacts of each kind that there is, kept with the shelf."""
+    if "by kind" not in shelf.derived:
+        kind_of = shelf.kinds[shelf.starts[:-1]]
+        shelf.derived["by kind"] = [np.flatnonzero(kind_of == kind) for kind in np.unique(kind_of)]
+    return shelf.derived["by kind"]
+
+
+def _best(scores: np.ndarray, among: np.ndarray, depth: int) -> np.ndarray:
+    """As `ranked`, of positions that hold the best."""
+    return among[np.lexsort((among, -scores[among]))[:depth]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,36 +214,43 @@ class _Members:
     further: np.ndarray
 
 
-def _best_rows(found: Field, by_row: dict[str, np.ndarray], weights: dict[str, float], candidates: np.ndarray, recipe: Recipe) -> _Members:
+def _best_rows(found: Field, best: dict[str, np.ndarray], candidates: np.ndarray, recipe: Recipe) -> _Members:
     """What holds a literal before what does not. Of an artifact that is only known as a whole, the best row."""
-    artifacts, starts = found.shelf.artifacts, found.shelf.starts
-    fused = reciprocal_ranks(by_row, weights, 2 * recipe.depth, recipe.k)
-    key = fused + found.tiers * recipe.exact
+    starts, every = found.shelf.starts, np.arange(len(candidates))
+    counts = starts[candidates + 1] - starts[candidates]
+    heads = np.cumsum(counts) - counts
+    owner = np.repeat(every, counts)
+    rows = np.arange(len(owner)) + (starts[candidates] - heads)[owner]
+    fused = _fused_rows(found, best, recipe, recipe.k)[rows]
+    key = fused + found.tiers[rows] * recipe.exact
     if found.similarity is not None:
-        key += 1e-6 * found.similarity
-    key[~found.mask] = -np.inf
-    best = np.maximum.reduceat(key, starts[:-1])
-    rows = np.flatnonzero(key == best[artifacts])
-    first = rows[np.searchsorted(artifacts[rows], candidates)]
-    place = np.full(len(starts) - 1, -1)
-    place[candidates] = np.arange(len(candidates))
+        key += 1e-6 * found.similarity[rows]
+    key[~found.mask[rows]] = -np.inf
+    at_best = np.flatnonzero(key == np.maximum.reduceat(key, heads)[owner])
+    first = at_best[np.searchsorted(owner[at_best], every)]
     fused[first] = 0
     others = np.flatnonzero(fused)
-    others = others[place[artifacts[others]] >= 0]
     others = others[np.argsort(-key[others], kind="stable")]
-    at = place[artifacts[others]]
     second = np.full(len(candidates), -1)
-    second[at[::-1]] = others[::-1]  # the best is written last
-    return _Members(first, second, np.maximum(np.bincount(at, minlength=len(candidates)) - (PER_ARTIFACT - 1), 0))
+    second[owner[others[::-1]]] = rows[others[::-1]]  # the best is written last
+    return _Members(rows[first], second, np.maximum(np.bincount(owner[others], minlength=len(candidates)) - (PER_ARTIFACT - 1), 0))
+
+
+def _fused_rows(found: Field, best: dict[str, np.ndarray], recipe: Recipe, k: int) -> np.ndarray:
+    """Reciprocal ranks of the best rows of each arm, float64 [n rows]."""
+    fused = np.zeros(len(found.shelf.ids))
+    for name, rows in best.items():
+        add_ranks(fused, rows, getattr(recipe, name), k)
+    return fused
 
 
 def _is_code(found: Field, candidates: np.ndarray) -> np.ndarray:
     return found.shelf.kinds[found.shelf.starts[candidates]] == CODE
 
 
-def _coherence(found: Field, by_row: dict[str, np.ndarray], weights: dict[str, float], candidates: np.ndarray, recipe: Recipe) -> np.ndarray:
+def _coherence(found: Field, best: dict[str, np.ndarray], candidates: np.ndarray, recipe: Recipe) -> np.ndarray:
     """How much of all that matched lies in the artifact, 0..1 of the most."""
-    fused = reciprocal_ranks(by_row, weights, recipe.depth // 2, 3 * recipe.k)
+    fused = _fused_rows(found, {name: rows[: recipe.depth // 2] for name, rows in best.items()}, recipe, 3 * recipe.k)
     rows = np.flatnonzero(fused)
     mass = np.bincount(found.shelf.artifacts[rows], weights=fused[rows], minlength=int(candidates[-1]) + 1)[candidates]
     mass = mass * _is_code(found, candidates)

@@ -24,7 +24,7 @@ def strength(shelf: Shelf, evidence: Evidence | None) -> np.ndarray:
     covered = np.zeros(len(shelf.ids))
     for weight, rows in zip(evidence.telling(), evidence.held, strict=True):
         covered[rows] += weight
-    best = np.zeros(256)
-    rows = np.flatnonzero(covered)
-    np.maximum.at(best, shelf.kinds[rows], covered[rows])
-    return (best / best.max()) ** SHARPNESS if len(rows) else factors
+    best, kinds, covered = np.zeros(256), shelf.kinds[evidence.rows], covered[evidence.rows]
+    for kind in np.flatnonzero(np.bincount(kinds)):
+        best[kind] = covered[kinds == kind].max()
+    return (best / best.max()) ** SHARPNESS if best.any() else factors

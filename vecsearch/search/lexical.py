@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Word:
     forms: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Evidence:
     """What the rows that may be found hold of the query. float32 [n rows] each: `typed` bm25 of the words as
     typed, `formed` in any of their forms, `names` within the names that a row defines. `document` float32
@@ -48,6 +49,14 @@ class Evidence:
     document: np.ndarray
     held: tuple[np.ndarray, ...]
     totals: np.ndarray
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """Every row that holds any of the words in any form, ascending: all others are 0 in each of the arrays."""
+        some = np.zeros(len(self.typed), bool)
+        for rows in self.held:
+            some[rows] = True
+        return np.flatnonzero(some)
 
     def telling(self) -> np.ndarray:
         """How much each word tells: the rarer, the more; most if no row holds it."""

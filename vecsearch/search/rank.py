@@ -1,7 +1,6 @@
 """One order out of two arms: each step a function, each constant with its reason (docs/ranking.md). Pure.
 
-    arms       how well each artifact does by keywords, by other forms of them, by names, by meaning
-    fused      reciprocal ranks of the arms
+    fused      reciprocal ranks of the arms (arms.py)
     boosts     for code: coherence, the file's name, the definitions mentioned, what tests lose; for all:
                nearness to the files that are being worked on
     kind       what a kind loses whose best chunk holds less of the query than another's
@@ -19,16 +18,14 @@ import numpy as np
 
 from ..store.shelf import Shelf
 from ..types import KINDS
-from . import authority, kinds, names
-from .fuse import DEPTH, RRF_K, add_ranks, best_of, ranked
+from . import arms, authority, kinds, names
+from .fuse import DEPTH, RRF_K, add_ranks, ranked
 from .known import Known
 from .lexical import Evidence
 
 CODE = KINDS.index("code")
 #: Hits of one artifact; further ones are only counted.
 PER_ARTIFACT = 2
-#: A similarity that is hardly one.
-LEAST = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +126,18 @@ class Ranking:
 
 def rank(found: Field, recipe: Recipe = RECIPE) -> Ranking:
     """The order of all rows that any arm found."""
-    by_row = _row_arms(found)
-    arms = _artifact_arms(found, by_row, recipe)
-    best = {name: _best_by_kind(found, scores, recipe) for name, scores in arms.items()}
-    ranking = Ranking(arms={name: _best(scores, np.concatenate(best[name]), recipe.depth) for name, scores in arms.items()})
-    fused = np.zeros(len(found.shelf.starts) - 1)
-    for name, of_kinds in best.items():
-        for of_kind in of_kinds:
+    ranking, fused = Ranking(), np.zeros(len(found.shelf.starts) - 1)
+    for name, arm in arms.of_artifacts(found.shelf, found.mask, found.evidence, found.similarity, recipe.luck, recipe.apart).items():
+        best = arm.best(recipe.depth)
+        for of_kind in best:
             add_ranks(fused, of_kind, getattr(recipe, name), recipe.k)
+        ranking.arms[name] = arm.overall(best, recipe.depth)
     candidates = np.flatnonzero(fused)
     found.known.ask(candidates)
     candidates = candidates[found.known.visible[candidates]]
     if not len(candidates):
         return ranking
-    rows = {name: ranked(scores, 2 * recipe.depth) for name, scores in by_row.items()}
+    rows = {name: ranked(scores, 2 * recipe.depth) for name, scores in arms.of_rows(found.evidence, found.similarity).items()}
     members = _best_rows(found, rows, candidates, recipe)
     ranking.candidates, ranking.further = candidates, members.further
     score = fused[candidates]
@@ -157,52 +152,6 @@ def rank(found: Field, recipe: Recipe = RECIPE) -> Ranking:
     score = score * step("authority", _authority(found, candidates, recipe))
     ranking.rows = _final(found, members, score, recipe)
     return ranking
-
-
-def _row_arms(found: Field) -> dict[str, np.ndarray]:
-    arms: dict[str, np.ndarray] = {}
-    if found.evidence is not None:
-        arms["keyword"], arms["forms"], arms["names"] = found.evidence.typed, found.evidence.formed, found.evidence.names
-    if found.similarity is not None:
-        arms["semantic"] = found.similarity
-    return arms
-
-
-def _artifact_arms(found: Field, by_row: dict[str, np.ndarray], recipe: Recipe) -> dict[str, np.ndarray]:
-    starts = found.shelf.starts
-    arms = {name: best_of(starts, scores) for name, scores in by_row.items()}
-    if found.evidence is not None:
-        arms["document"] = found.evidence.document
-    if found.similarity is not None and len(starts) > 1:
-        everything = found.mask.all()
-        sizes = np.diff(starts) if everything else np.maximum(np.add.reduceat(found.mask, starts[:-1], dtype=np.int32), 1)
-        spread = (found.similarity if everything else found.similarity[found.mask]).std()
-        alike = arms["semantic"] > 0
-        luck = recipe.luck * spread * np.sqrt(2 * np.log(sizes))
-        # Reciprocal ranks take what is positive: what is alike at all stays so, and the mean, -1..1, is shifted.
-        arms["whole"] = np.where(alike, np.add.reduceat(found.similarity, starts[:-1]) / sizes + 1, 0)
-        arms["semantic"] = np.where(alike, np.maximum(arms["semantic"] - luck, LEAST), 0)
-    return arms
-
-
-def _best_by_kind(found: Field, scores: np.ndarray, recipe: Recipe) -> list[np.ndarray]:
-    """The best artifacts of an arm, ranked among those of the same kind."""
-    if not recipe.apart:
-        return [ranked(scores, recipe.depth)]
-    return [own[ranked(scores[own], recipe.depth)] for own in _artifacts_by_kind(found.shelf)]
-
-
-def _artifacts_by_kind(shelf: Shelf) -> list[np.ndarray]:
-    """The artifacts of each kind that there is, kept with the shelf."""
-    if "by kind" not in shelf.derived:
-        kind_of = shelf.kinds[shelf.starts[:-1]]
-        shelf.derived["by kind"] = [np.flatnonzero(kind_of == kind) for kind in np.unique(kind_of)]
-    return shelf.derived["by kind"]
-
-
-def _best(scores: np.ndarray, among: np.ndarray, depth: int) -> np.ndarray:
-    """As `ranked`, of positions that hold the best."""
-    return among[np.lexsort((among, -scores[among]))[:depth]]
 
 
 @dataclass(frozen=True, slots=True)

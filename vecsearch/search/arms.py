@@ -70,29 +70,48 @@ def _of_meaning(shelf: Shelf, mask: np.ndarray, similarity: np.ndarray, luck: fl
     starts = shelf.starts
     if len(starts) < 2:
         return {}
-    best, everything = best_of(starts, similarity), mask.all()
-    sizes = _sizes(shelf) if everything else _Sizes(np.maximum(np.add.reduceat(mask, starts[:-1], dtype=np.int32), 1))
+    groups, everything = _groups(shelf), mask.all()
+    best, total = groups.reduce(np.maximum, similarity), groups.reduce(np.add, similarity)
+    rows = groups.rows if everything else np.maximum(np.add.reduceat(mask, starts[:-1], dtype=np.int32), 1)
     spread = (similarity if everything else similarity[mask]).std()
+    by_luck = luck * spread * (groups.luck if everything else _luck(rows))
     alike = best > 0
     # Reciprocal ranks take what is positive: what is alike at all stays so, and the mean, -1..1, is shifted.
-    scores = {"semantic": np.where(alike, np.maximum(best - luck * spread * sizes.luck, LEAST), 0),
-              "whole": np.where(alike, np.add.reduceat(similarity, starts[:-1]) / sizes.rows + 1, 0)}
+    scores = {"semantic": np.maximum(best - by_luck, LEAST) * alike, "whole": (total / rows + 1) * alike}
     artifacts = np.arange(len(starts) - 1)
     kinds = _all_kinds(shelf) if apart else [artifacts]
     return {name: Arm(artifacts, kinds, values) for name, values in scores.items()}
 
 
-class _Sizes:
-    """How many rows artifacts have, and by how many deviations the best of so many is above the mean."""
-
-    def __init__(self, rows: np.ndarray):
-        self.rows, self.luck = rows, np.sqrt(2 * np.log(rows))
+def _luck(rows: np.ndarray) -> np.ndarray:
+    """By how many deviations the best of so many is expected above the mean."""
+    return np.sqrt(2 * np.log(rows))
 
 
-def _sizes(shelf: Shelf) -> _Sizes:
-    if "sizes" not in shelf.derived:
-        shelf.derived["sizes"] = _Sizes(np.diff(shelf.starts))
-    return shelf.derived["sizes"]
+class _Groups:
+    """The rows of each artifact. Most have one, like check-ins, and need no reduction."""
+
+    def __init__(self, starts: np.ndarray):
+        self.first, self.rows = starts[:-1], np.diff(starts)
+        self.luck = _luck(self.rows)
+        self.several = np.flatnonzero(self.rows > 1)
+        # Of each of these where it begins and where it ends; what is between two of them is reduced in vain.
+        self.edges = np.stack([starts[self.several], starts[self.several + 1]], axis=1).ravel()
+        if len(self.edges) and self.edges[-1] == starts[-1]:
+            self.edges = self.edges[:-1]
+
+    def reduce(self, how: np.ufunc, scores: np.ndarray) -> np.ndarray:
+        """One value for each artifact."""
+        reduced = scores[self.first]
+        if len(self.several):
+            reduced[self.several] = how.reduceat(scores, self.edges)[::2]
+        return reduced
+
+
+def _groups(shelf: Shelf) -> _Groups:
+    if "groups" not in shelf.derived:
+        shelf.derived["groups"] = _Groups(shelf.starts)
+    return shelf.derived["groups"]
 
 
 def _all_kinds(shelf: Shelf) -> list[np.ndarray]:

@@ -12,7 +12,7 @@ RRF_K = 20
 #: Ranks beyond this add nothing that reaches a page.
 DEPTH = 50
 #: Scores of which only the best is looked at to tell what cannot be among the first.
-STRETCH = 64
+TOGETHER = 64
 
 
 def ranked(scores: np.ndarray, depth: int) -> np.ndarray:
@@ -27,11 +27,11 @@ def ranked(scores: np.ndarray, depth: int) -> np.ndarray:
 
 
 def _promising(scores: np.ndarray, depth: int) -> np.ndarray:
-    """bool: the positive scores, without most of those that `depth` others surpass: so many stretches have one that
+    """bool: the positive scores, without most of those that `depth` others surpass: so many groups have one that
     is no less than the least here."""
-    stretches = len(scores) // STRETCH
-    if stretches > depth:
-        best = scores[: stretches * STRETCH].reshape(stretches, STRETCH).max(axis=1)
+    groups = len(scores) // TOGETHER
+    if groups > depth:
+        best = scores[: groups * TOGETHER].reshape(TOGETHER, groups).max(axis=0)
         least = np.partition(best, -depth)[-depth]
         if least > 0:
             return scores >= least

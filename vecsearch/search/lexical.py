@@ -15,7 +15,8 @@ import numpy as np
 from ..store.shelf import Shelf
 from ..terms import parts, words
 from .inflect import forms
-from .lexicon import Lexicon
+from .lexicon import COMMON, Lexicon
+from .memory import Match
 from .query import Query
 
 #: Words that every English question has; alone they still search.
@@ -28,11 +29,16 @@ STOP = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One thing asked for: its FTS5 expression, and one that admits other forms of the same word."""
+    """One thing asked for: its FTS5 expression, and `others`, further forms of a plain word."""
 
     text: str
     expression: str
-    forms: str
+    others: tuple[str, ...] = ()
+
+    @property
+    def forms(self) -> str:
+        """The expression that admits the others as well."""
+        return " OR ".join([self.expression, *(quote([other]) for other in self.others)])
 
 
 @dataclass(frozen=True)
@@ -73,23 +79,33 @@ def gather(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray, query: Query) -> Ev
     totals = np.bincount(shelf.kinds if narrowed is None else shelf.kinds[mask], minlength=256)
     held = []
     for word in found:
-        rows, values = _scores(lexicon, shelf, narrowed, totals, f"{column}({word.expression})")
+        as_typed, in_any_form = _asked(lexicon, word, column)
+        rows, values = _scores(shelf, narrowed, totals, as_typed)
+        rare = as_typed.everywhere <= COMMON  # then so is the word in a name
         typed[rows] += values
         _add_best_of_each(document, shelf.artifacts[rows], values)
-        if word.forms != word.expression:
-            rows, values = _scores(lexicon, shelf, narrowed, totals, f"{column}({word.forms})")
+        if in_any_form is not as_typed:
+            rows, values = _scores(shelf, narrowed, totals, in_any_form)
         formed[rows] += values
         held.append(rows)
         if not query.in_title:
-            rows, values = _scores(lexicon, shelf, narrowed, totals, f"{{symbol named}} : ({word.expression})")
+            rows, values = _scores(shelf, narrowed, totals, lexicon.weighed(f"{{symbol named}} : ({word.expression})", rare))
             names[rows] += values
     return Evidence(found, typed, formed, names, document, tuple(held), totals)
 
 
-def _scores(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray | None, totals: np.ndarray, expression: str) -> tuple[np.ndarray, np.ndarray]:
+def _asked(lexicon: Lexicon, word: Word, column: str) -> tuple[Match, Match]:
+    """The word as typed, and in any form; the same object where it has no other."""
+    if word.others and not column:
+        return lexicon.word(word.expression, word.others)
+    typed = lexicon.weighed(f"{column}({word.expression})" if column else word.expression)
+    return typed, lexicon.weighed(f"{column}({word.forms})") if word.others else typed
+
+
+def _scores(shelf: Shelf, mask: np.ndarray | None, totals: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
     """(rows, bm25 of each), with the rarity that the words have within the row's own kind, among what may be
     found: check-ins make `commit` a common word, and in the documentation it is not."""
-    rows, values = lexicon.weighed(expression)
+    rows, values = match.rows, match.values
     if mask is not None:
         here = mask[rows]
         rows, values = rows[here], values[here]
@@ -112,8 +128,8 @@ def _rarity(totals: np.ndarray, found: np.ndarray) -> np.ndarray:
 def words_of(query: Query) -> tuple[Word, ...]:
     """The words, phrases and prefixes that a text can answer, each once."""
     found = [_word(term) for term in significant(query.terms)]
-    found += [Word(phrase, quote(words(phrase)), quote(words(phrase))) for phrase in query.phrases if words(phrase)]
-    found += [Word(f"{prefix}*", f"{quote([prefix])}*", f"{quote([prefix])}*") for prefix in query.prefixes]
+    found += [Word(phrase, quote(words(phrase))) for phrase in query.phrases if words(phrase)]
+    found += [Word(f"{prefix}*", f"{quote([prefix])}*") for prefix in query.prefixes]
     return tuple({word.expression: word for word in found if word.expression}.values())
 
 
@@ -121,14 +137,12 @@ def _word(term: str) -> Word:
     """One typed word: its tokens in a row, or all pieces of a compound one."""
     tokens = words(term)
     if not tokens:
-        return Word(term, "", "")
+        return Word(term, "")
     pieces = [piece for token in tokens for piece in parts(token)]
     whole = quote(tokens)
     if pieces:
-        either = f"{whole} OR ({' AND '.join(quote([piece]) for piece in pieces)})"
-        return Word(term, either, either)
-    others = forms(tokens[0]) if len(tokens) == 1 else []
-    return Word(term, whole, " OR ".join([whole, *(quote([other]) for other in others)]))
+        return Word(term, f"{whole} OR ({' AND '.join(quote([piece]) for piece in pieces)})")
+    return Word(term, whole, tuple(forms(tokens[0])) if len(tokens) == 1 else ())
 
 
 def unwanted(query: Query) -> str:

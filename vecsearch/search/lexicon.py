@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from os.path import commonprefix
+
 import numpy as np
 
+from ..store import vocabulary
 from ..store.reader import Reader
 from ..store.shelf import Shelf
-from .memory import Memory
+from .memory import Match, Memory
 
 #: bm25 weights of title, path, symbol, body, parts, named: a word in a title or a path says what the
 #: text is about; a piece of an identifier says less than the word itself. Doubling or halving any of
@@ -20,6 +24,9 @@ COMMON = 2000
 #: FTS5 gives a word that most rows hold next to nothing; dividing by less would make noise of it.
 LEAST_RARE = 0.2
 
+#: Words of one beginning among which the forms of a word are looked for; among more they are asked for unseen.
+RELATED = 5000
+
 
 class Lexicon:
     """Remembers what it has read as long as the repository is the same."""
@@ -28,8 +35,11 @@ class Lexicon:
         self.reader, self.shelf, self.memory = reader, shelf, memory
 
     def rows(self, expression: str) -> np.ndarray:
-        """The rows that match, int32 in their order; none for an empty expression."""
-        return self.weighed(expression, strength=False)[0]
+        """The rows that match, int32, ascending; none for an empty expression."""
+        if not expression:
+            return np.zeros(0, np.int32)
+        known = self.memory.recall(expression) or self.memory.recall(f"rows {expression}")
+        return (known or self.memory.keep(f"rows {expression}", self._common(self.reader.holding(expression)))).rows
 
     def holding(self, expression: str) -> np.ndarray:
         """bool [n rows]: whether each matches."""
@@ -37,30 +47,48 @@ class Lexicon:
         held[self.rows(expression)] = True
         return held
 
-    def weighed(self, expression: str, strength: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """(rows, float32 bm25 of each without how rare the words are); 1 for a common word, and unless `strength`."""
-        if not expression:
-            return np.zeros(0, np.int32), np.zeros(0, np.float32)
-        if strength:
-            return self.memory.match(expression, lambda: self._weighed(expression))
-        return self.memory.match(f"rows {expression}", lambda: self._held(expression))
+    def weighed(self, expression: str, rare: bool = False) -> Match:
+        """The rows and their bm25 without how rare the words are; 1 for a common expression. `rare`: that it is none is known."""
+        return self.memory.recall(expression) or self.memory.keep(expression, self._weighed(expression, rare))
 
-    def _held(self, expression: str) -> tuple[np.ndarray, np.ndarray]:
-        _, rows = self.shelf.rows(self.reader.holding(expression))
-        return np.sort(rows.astype(np.int32)), np.ones(len(rows), np.float32)
+    def word(self, expression: str, others: Sequence[str]) -> tuple[Match, Match]:
+        """What `weighed` says of a word, and of the word or any of its other forms."""
+        typed, formed = self.memory.recall(expression), self.memory.recall(f"forms {expression}")
+        if typed is None or formed is None:
+            typed, formed = self._word(expression, others)
+            self.memory.keep(expression, typed)
+            self.memory.keep(f"forms {expression}", formed)
+        return typed, formed
 
-    def _weighed(self, expression: str) -> tuple[np.ndarray, np.ndarray]:
+    def _word(self, expression: str, others: Sequence[str]) -> tuple[Match, Match]:
+        """Most forms are in no text: only those that are get asked for. bm25 is a sum over the forms, so it need not be asked
+        for the word and for all forms: the same numbers are added in the same order."""
+        word = expression.strip('"').lower()
+        counts = vocabulary.beginning(self.reader.db, commonprefix([word, *others]), RELATED)
+        some = [f'"{other}"' for other in others if len(counts) == RELATED or other in counts]
+        if len(counts) == RELATED or not some or max(counts.get(form, 0) for form in (word, *others)) > COMMON:
+            typed = self.weighed(expression, rare=len(counts) < RELATED and counts.get(word, 0) <= COMMON)
+            return typed, self.weighed(" OR ".join([expression, *some])) if some else typed
+        found = [self.reader.match(form, WEIGHTS) for form in (expression, *some)]
+        ids, place = np.unique(np.concatenate([ids for ids, _ in found]), return_inverse=True)
+        strengths = np.bincount(place, np.concatenate([strengths for _, strengths in found]), len(ids))
+        return self._rare(*found[0]), (self._rare(ids, strengths) if len(ids) <= COMMON else self._common(ids))
+
+    def _weighed(self, expression: str, rare: bool) -> Match:
+        if not rare and not 0 < len(ids := self.reader.holding(expression)) <= COMMON:
+            return self._common(ids)
+        return self._rare(*self.reader.match(expression, WEIGHTS))
+
+    def _common(self, ids: np.ndarray) -> Match:
+        _, rows = self.shelf.rows(ids)
+        return Match(np.sort(rows.astype(np.int32)), np.ones(len(rows), np.float32), len(ids))
+
+    def _rare(self, ids: np.ndarray, strengths: np.ndarray) -> Match:
         """FTS5 counts all kinds as one, also those that the visitor may not read: its rarity is taken out."""
-        ids = self.reader.holding(expression)
+        everywhere = max(np.log((self._size() + 0.5) / (len(ids) + 0.5)), LEAST_RARE)
         here, rows = self.shelf.rows(ids)
-        values = np.ones(len(rows), np.float32)
-        if 0 < len(ids) <= COMMON:
-            everywhere = max(np.log((self._size() + 0.5) / (len(ids) + 0.5)), LEAST_RARE)
-            ids, strengths = self.reader.match(expression, WEIGHTS)
-            here, rows = self.shelf.rows(ids)
-            values = (strengths[here] / everywhere).astype(np.float32)
         order = np.argsort(rows)
-        return rows[order].astype(np.int32), values[order]
+        return Match(rows[order].astype(np.int32), (strengths[here][order].astype(np.float32) / everywhere).astype(np.float32), len(ids))
 
     def _size(self) -> int:
         return self.memory.fact("lexical rows", self.reader.lexical_rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,12 @@ from ..store.shelf import Shelf
 
 #: Rows of full-text matches that are kept, 8 bytes each; words of common questions are in thousands of rows.
 MOST_ROWS = 2_000_000
+class Match(NamedTuple):
+    """Rows of the shelf, int32 ascending, a float32 for each, and how many rows of all kinds there are."""
+
+    rows: np.ndarray
+    values: np.ndarray
+    everywhere: int
 
 
 class Memory:
@@ -25,7 +31,7 @@ class Memory:
     def __init__(self, stamp: tuple):
         self.stamp = stamp
         self.facts: dict[str, Any] = {}
-        self._matches: OrderedDict[str, tuple[np.ndarray, ...]] = OrderedDict()
+        self._matches: OrderedDict[str, Match] = OrderedDict()
         self._rows = 0
         self._lock = threading.Lock()
 
@@ -43,16 +49,19 @@ class Memory:
             self.facts[name] = make()
         return self.facts[name]
 
-    def match(self, expression: str, make: Callable[[], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
-        """Arrays of equal length about the rows that match; the least recently asked go first."""
+    def recall(self, expression: str) -> Match | None:
+        """What was kept of the rows that match."""
         with self._lock:
             if expression in self._matches:
                 self._matches.move_to_end(expression)
                 return self._matches[expression]
-        arrays = make()
+        return None
+
+    def keep(self, expression: str, match: Match) -> Match:
+        """Remember it; the least recently asked goes first."""
         with self._lock:
-            self._rows += len(arrays[0]) + 100 - (len(self._matches.pop(expression)[0]) + 100 if expression in self._matches else 0)
-            self._matches[expression] = arrays
+            self._rows += len(match.rows) + 100 - (len(self._matches.pop(expression).rows) + 100 if expression in self._matches else 0)
+            self._matches[expression] = match
             while self._rows > MOST_ROWS and len(self._matches) > 1:
-                self._rows -= len(self._matches.popitem(last=False)[1][0]) + 100
-        return arrays
+                self._rows -= len(self._matches.popitem(last=False)[1].rows) + 100
+        return match

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import EmbedError, NoIndexError
 from ..fossil.repository import change_mark
+from ..store import vocabulary
 from ..store.connection import one_state
 from ..store.reader import Reader, State
 from ..store.shelf import Shelf, file_stamp
@@ -36,6 +37,7 @@ def search(db: sqlite3.Connection, embedder: Callable[[], Embedder], query: Quer
     only if the semantic arm runs. Raises StoreError where the index cannot be read.
     """
     result = Result(query)
+    vocabulary.attach(db)
     with one_state(db):
         _answer(db, embedder, result, frozenset(kinds), base_url, recipe)
     if not query.text.strip() and result.state != "no_index":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..store import vocabulary
 from ..terms import fold, words
 from . import lexical
 from .lexicon import Lexicon
@@ -30,7 +31,7 @@ def _nearest(lexicon: Lexicon, mask: np.ndarray, word: str) -> str:
     if len(plain) < SHORTEST or words(plain) != [plain] or _readers(lexicon, mask, plain):
         return ""
     most = 1 if len(plain) < LONG else 2
-    candidates = ((distance(plain, term, most), term) for term in lexicon.reader.known_words(plain[0], COMPARED))
+    candidates = ((distance(plain, term, most), term) for term in vocabulary.beginning(lexicon.reader.db, plain[0], COMPARED))
     near = sorted((apart, term) for apart, term in candidates if apart <= most)[:ASKED]
     found = [(apart, -count, term) for apart, term in near if (count := _readers(lexicon, mask, term))]
     return min(found)[2] if found else ""

@@ -153,14 +153,14 @@ class Reader:
         return shelf.load(self.db, state.model, state.dim, kinds, self.tables)
 
     def match(self, expression: str, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-        """(row ids int64, bm25 float32 with its sign turned: more is better) of an FTS5 expression. A positive
+        """(row ids int64, bm25 float64 with its sign turned: more is better) of an FTS5 expression. A positive
         row id is a chunk, a negative one the source -id, found by its path alone. Kinds are not
         looked at: the caller narrows by its shelf."""
         columns = ",".join("?" for _ in weights)
         rows = self.db.execute(
             f"SELECT rowid, bm25(fx_vec_fts, {columns}) FROM fx_vec_fts WHERE fx_vec_fts MATCH ?", (*weights, expression)
         ).fetchall()
-        return np.array([row[0] for row in rows], np.int64), np.array([-row[1] for row in rows], np.float32)
+        return np.array([row[0] for row in rows], np.int64), np.array([-row[1] for row in rows], np.float64)
 
     def lexical_rows(self) -> int:
         """How many rows the full-text index has."""
@@ -172,17 +172,6 @@ class Reader:
         """Row ids int64 of an FTS5 expression; much cheaper than their bm25."""
         rows = self.db.execute("SELECT rowid FROM fx_vec_fts WHERE fx_vec_fts MATCH ?", (expression,)).fetchall()
         return np.fromiter(chain.from_iterable(rows), np.int64, len(rows))
-
-    def known_words(self, initial: str, most: int) -> list[str]:
-        """Words of the full-text index that begin so. They are of all kinds: never show one unasked."""
-        self.db.execute("PRAGMA query_only=OFF")  # for a temporary table; the file itself is open for reading only
-        try:
-            self.db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.fx_vec_words USING fts5vocab('main', 'fx_vec_fts', 'row')")
-        finally:
-            self.db.execute("PRAGMA query_only=ON")
-        rows = self.db.execute("SELECT term FROM temp.fx_vec_words WHERE term >= ? AND term < ? LIMIT ?",
-                               (initial, initial + "\U0010ffff", most))
-        return [term for (term,) in rows]
 
     def chunks(self, ids: Sequence[int]) -> dict[int, StoredChunk]:
         """The chunks with these row ids; a negative id gives the source's path with an empty text."""

@@ -72,22 +72,41 @@ def printable(text: str) -> str:
 def code_lines(hit: Hit, asked: str) -> list[tuple[int, Markup]]:
     """(number, line) of the few lines of a code hit that hold most of what was asked or its snippet marks."""
     words = {unescape(word) for word in re.findall(r"<mark>(.*?)</mark>", hit.snippet)} | {w for w in re.findall(r"\w+", asked) if len(w) > 3}
-    marked = sorted(words, key=len, reverse=True)
-    found = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, marked))})(?!\w)" if marked else r"(?!)")
     lines = hit.text.expandtabs(4).splitlines()
-    said = [set(found.findall(line)) for line in lines]
+    said = [{line[start:end] for start, end in _where(line, words)} for line in lines]
     held = [i for i, here in enumerate(said) if here]
     best = max(held, key=lambda i: (len(set().union(*said[i : i + LINES - 1])), -i), default=0)
     start = max(0, min(best - 1, len(lines) - LINES))
     while start < best and not lines[start].strip():
         start += 1
     number = hit.lines[0] if hit.lines else 1
-    return [(number + i, _marked(lines[i][:240], found)) for i in range(start, min(start + LINES, len(lines)))]
+    return [(number + i, _marked(lines[i][:240], words)) for i in range(start, min(start + LINES, len(lines)))]
 
 
-def _marked(line: str, found: re.Pattern[str]) -> Markup:
-    out, at = Markup(), 0
-    for match in found.finditer(line):
-        out += escape(line[at : match.start()]) + Markup("<mark>{}</mark>").format(match.group())
-        at = match.end()
-    return out + escape(line[at:])
+def _where(line: str, words: set[str]) -> list[tuple[int, int]]:
+    """(start, end) of the words that stand alone in the line, of two that overlap the first, of two that begin together the longer."""
+    found = []
+    for word in words:
+        start = line.find(word)
+        while start >= 0:
+            end = start + len(word)
+            if not (_in_word(line[start - 1 : start]) or _in_word(line[end : end + 1])):
+                found.append((start, -end))
+            start = line.find(word, start + 1)
+    kept: list[tuple[int, int]] = []
+    for start, end in sorted(found):
+        if not kept or start >= kept[-1][1]:
+            kept.append((start, -end))
+    return kept
+
+
+def _in_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
+
+
+def _marked(line: str, words: set[str]) -> Markup:
+    out, at = [], 0
+    for start, end in _where(line, words):
+        out.append(f"{escape(line[at:start])}<mark>{escape(line[start:end])}</mark>")
+        at = end
+    return Markup("".join([*out, escape(line[at:])]))

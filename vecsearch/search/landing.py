@@ -15,6 +15,10 @@ _PAGES = frozenset({"doc", "instruction", "wiki", "technote", "ticket", "forum"}
 #: Words of the directive: enough to be found once, few enough to stand within one line of the source.
 WORDS = 7
 _WORD = re.compile(r"[\w-]+")
+_MARK = re.compile("<mark>(.*?)</mark>")
+_NEITHER_WORD_NOR_BLANK = re.compile(r"<[^>]*>|&[^;]*;|[^\w\s\u0080-\U0010ffff-]")
+_CAPITAL = re.compile("[A-Z]")
+_BETWEEN = re.compile(r"[\s_-]+")
 
 
 def fragment(kind: str, format: str, text: str, readable: str, title: str, snippet: str) -> str:
@@ -22,7 +26,7 @@ def fragment(kind: str, format: str, text: str, readable: str, title: str, snipp
     be pointed at."""
     if kind not in _PAGES:
         return ""
-    words = _words(readable, {unescape(m) for m in re.findall(r"<mark>(.*?)</mark>", snippet)})
+    words = _words(readable, {unescape(m) for m in _MARK.findall(snippet)})
     directive = f":~:text={quote(' '.join(words), safe='').replace('-', '%2D')}" if words else ""
     heading = _heading(text, title) if format == "markdown" else ""
     return quote(heading, safe="-") + directive
@@ -42,12 +46,12 @@ def _words(readable: str, marked: set[str]) -> list[str]:
 
 def _marks(line: str, marked: set[str]) -> int:
     """How many words of the line a snippet marks; it marks whole ones."""
-    return sum(word in marked for word in _WORD.findall(line))
+    return sum(map(marked.__contains__, _WORD.findall(line))) if any(word in line for word in marked) else 0
 
 
 def _heading(text: str, title: str) -> str:
     """The id that Fossil gives to the chunk's heading (html_header in src/markdown_html.c)."""
     first = text.lstrip().split("\n", 1)[0]
     heading = first.lstrip("#").strip().rstrip("#") if first.startswith("#") else title.split(" > ")[-1]
-    kept = re.sub(r"<[^>]*>|&[^;]*;|[^\w\s\u0080-\U0010ffff-]", "", heading)
-    return re.sub(r"[\s_-]+", "-", re.sub(r"[A-Z]", lambda c: c[0].lower(), kept)).strip("-")
+    kept = _NEITHER_WORD_NOR_BLANK.sub("", heading)
+    return _BETWEEN.sub("-", _CAPITAL.sub(lambda c: c[0].lower(), kept)).strip("-")

@@ -20,6 +20,11 @@ HORIZON = 20_000
 #: Formats in which a blank line ends a paragraph or a heading; in all others it stands within code.
 _PROSE = frozenset({"markdown", "wiki", "html", "rst", "asciidoc", "man", "plain", "passages"})
 _WORD = re.compile(r"[\w-]+")
+#: Letters that may be those of the query with an accent.
+_FOREIGN = re.compile(r"[^\W\x00-\x7f]+")
+_PIECES = re.compile(r"[_-]+")
+_PARAGRAPHS = re.compile(r"\n\s*\n")
+_STOPPED = re.compile("([.!?:;,…]) · ")
 
 
 def snippet(format: str, readable: str, query: Query, title: str = "") -> Markup:
@@ -36,11 +41,11 @@ def _on_one_line(format: str, text: str, title: str) -> str:
     """A paragraph that no stop ends, such as a heading, is kept apart from the next."""
     if format not in _PROSE:
         return " ".join(text.split())
-    blocks = [folded for block in re.split(r"\n\s*\n", text) if (folded := " ".join(block.split()))]
+    blocks = [folded for block in _PARAGRAPHS.split(text) if (folded := " ".join(block.split()))]
     known = {title, *title.split(" > ")}
     while len(blocks) > 1 and blocks[0] in known:
         del blocks[0]
-    return re.sub("([.!?:;,…]) · ", r"\1 ", " · ".join(blocks))
+    return _STOPPED.sub(r"\1 ", " · ".join(blocks))
 
 
 class _Wanted:
@@ -49,20 +54,18 @@ class _Wanted:
     def __init__(self, query: Query):
         typed = [fold(w) for text in (*query.terms, *query.phrases) for w in words(text)]
         self.typed = {w: w for w in typed if w not in STOP} or {w: w for w in typed}
-        self.typed |= {p: w for w in [*self.typed] for p in re.split(r"[_-]+", w) if len(p) > 2}
+        self.typed |= {p: w for w in [*self.typed] for p in _PIECES.split(w) if len(p) > 2}
         self.typed |= {fold(p): fold(w) for text in query.terms for w in words(text) for p in parts(w) if len(p) > 2}
         self.stems = {stem(w): w for w in self.typed if len(w) > 3}
         self.prefixes = tuple(fold(p) for p in query.prefixes)
         self.pairs = [w for w in self.typed if not w.isascii()]
-        keys = sorted({*self.prefixes, *(stem(w) if len(w) > 3 else w for w in self.typed)})
-        # What can answer holds one of these, or a letter that may be one of these with an accent.
-        self.near = re.compile("|".join([*map(re.escape, keys), r"[^\x00-\x7f]"]), re.I)
+        self.keys = {key for key in (*self.prefixes, *(stem(w) if len(w) > 3 else w for w in self.typed)) if key}
+        self.answers: dict[str, str] = {}
 
     def spans(self, text: str) -> list[tuple[int, int, str]]:
         """(start, end, word of the query) for each word of the text that answers one."""
         found, end = [], 0
-        for match in self.near.finditer(text):
-            start = match.start()
+        for start in self._near(text):
             if start < end:
                 continue
             while start > end and (text[start - 1].isalnum() or text[start - 1] in "_-"):
@@ -73,10 +76,28 @@ class _Wanted:
                     found.append((start, end, said))
         return found
 
+    def _near(self, text: str) -> list[int]:
+        """Where to look: what can answer holds one of the keys, or a letter that may be one of theirs with an accent."""
+        lower = text.lower()
+        if len(lower) != len(text):  # a capital i with a dot becomes two letters
+            return [word.start() for word in _WORD.finditer(text)]
+        found = [] if text.isascii() else [letters.start() for letters in _FOREIGN.finditer(text)]
+        for key in self.keys:
+            at = lower.find(key)
+            while at >= 0:
+                found.append(at)
+                at = lower.find(key, at + len(key))
+        return sorted(found)
+
     def by(self, word: str) -> str:
         """The word of the query that this one answers, "" if none."""
+        if (answer := self.answers.get(word)) is None:
+            answer = self.answers[word] = self._by(word)
+        return answer
+
+    def _by(self, word: str) -> str:
         folded = fold(word)
-        for piece in (folded, *parts(word), *re.split(r"[_-]+", folded)):
+        for piece in (folded, *parts(word), *_PIECES.split(folded)):
             if found := self.typed.get(piece) or self.stems.get(stem(piece)):
                 return found
         if self.prefixes and folded.startswith(self.prefixes):

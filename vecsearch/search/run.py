@@ -9,10 +9,10 @@ import numpy as np
 
 from ..errors import EmbedError, NoIndexError
 from ..fossil.repository import change_mark
-from ..store import vocabulary
+from ..store import seen, vocabulary
 from ..store.connection import one_state
 from ..store.reader import Reader, State
-from ..store.shelf import Shelf, file_stamp
+from ..store.shelf import Shelf
 from ..types import Embedder
 from . import floor, gather, hits, lexical, rank, suggest
 from .filters import allowed_rows
@@ -50,7 +50,8 @@ def search(db: sqlite3.Connection, embedder: Callable[[], Embedder], query: Quer
 def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Result, kinds: frozenset[str], base_url: str,
             recipe: rank.Recipe) -> None:
     query, clock = result.query, Clock(result.took_ms)
-    reader = Reader(db)
+    stamp, facts = seen.of(db)
+    reader = Reader(db, facts)
     try:
         state = reader.state()
     except NoIndexError as error:
@@ -58,7 +59,7 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
         return
     result.model, result.checkin = state.model, state.checkin
     shelf = reader.shelf(state, kinds)
-    memory = Memory.of(shelf, file_stamp(db))
+    memory = Memory.of(shelf, stamp)
     if memory.fact("stale", lambda: reader.mark("change") != change_mark(db)):
         result.degrade("stale", "the repository has changed since it was indexed; run: vecsearch index")
     lexicon, known = Lexicon(reader, shelf, memory), Known(db, reader, shelf, memory)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -60,12 +61,20 @@ def _time(column: str) -> str:
 
 
 class Reader:
-    """Answers questions about the index over any open connection; never writes."""
+    """Answers questions about the index over any open connection; never writes. `seen` is what others have read of the
+    same state (seen.py): what a search asks each time is then taken from it."""
 
-    def __init__(self, db: sqlite3.Connection):
-        self.db = db
-        self.tables = schema.table_names(db)
+    def __init__(self, db: sqlite3.Connection, seen: dict[str, Any] | None = None):
+        self.db, self._seen = db, seen
+        self.tables = self._once("tables", lambda: schema.table_names(db))
         self._lexical_rows: int | None = None
+
+    def _once(self, name: str, read: Callable[[], Any]) -> Any:
+        if self._seen is None:
+            return read()
+        if name not in self._seen:
+            self._seen[name] = read()
+        return self._seen[name]
 
     def settings(self) -> Settings:
         """The repository's settings; defaults where there is no row."""
@@ -78,6 +87,9 @@ class Reader:
 
     def state(self) -> State:
         """Raises NoIndexError where there is none, StoreError where the tables are foreign."""
+        return self._once("state", self._state)
+
+    def _state(self) -> State:
         check.require(self.db)
         row = self.db.execute("SELECT model, dim, coalesce(last_ckout, '') FROM fx_vec_state").fetchone()
         if row is None:
@@ -89,6 +101,9 @@ class Reader:
 
     def mark(self, name: str) -> str:
         """A bookkeeping value, '' if it was never set."""
+        return self._once(f"mark {name}", lambda: self._mark(name))
+
+    def _mark(self, name: str) -> str:
         if "fx_vec_mark" not in self.tables:
             return ""
         row = self.db.execute("SELECT CAST(value AS TEXT) FROM fx_vec_mark WHERE name=?", (name,)).fetchone()
@@ -98,11 +113,11 @@ class Reader:
         """branch -> check-in that the index was read from."""
         if "fx_vec_tip" not in self.tables:
             return {}
-        return dict(self.db.execute("SELECT CAST(branch AS TEXT), CAST(ci AS TEXT) FROM fx_vec_tip"))
+        return self._once("tips", lambda: dict(self.db.execute("SELECT CAST(branch AS TEXT), CAST(ci AS TEXT) FROM fx_vec_tip")))
 
     def has_lexical(self) -> bool:
         """Whether the full-text index is there and this SQLite can read it."""
-        return "fx_vec_fts" in self.tables and schema.has_fts5(self.db)
+        return "fx_vec_fts" in self.tables and self._once("fts5", lambda: schema.has_fts5(self.db))
 
     def counts(self, kinds: Iterable[str]) -> dict[str, tuple[int, int]]:
         """kind -> (artifacts, chunks), only for the given kinds and those that have any."""
@@ -136,7 +151,7 @@ class Reader:
         """project -> template of the addresses of its definitions."""
         if "fx_vec_library" not in self.tables:
             return {}
-        return dict(self.db.execute("SELECT project, template FROM fx_vec_library"))
+        return self._once("libraries", lambda: dict(self.db.execute("SELECT project, template FROM fx_vec_library")))
 
     def unembedded(self, model: str) -> list[tuple[int, str | None, str, str, str, str]]:
         """(chunk id, path, title, symbol, format, text) of chunks that have no vector of the model."""
@@ -150,7 +165,8 @@ class Reader:
     def shelf(self, state: State, kinds: frozenset[str]) -> Shelf:
         """Every row of the kinds with its vector of the state's model. Raises StoreError on a vector of
         the wrong size."""
-        return shelf.load(self.db, state.model, state.dim, kinds, self.tables)
+        version = self._once(f"shelf {state.model} {state.dim}", lambda: shelf.version(self.db, state.model, state.dim, self.tables))
+        return shelf.load(self.db, state.model, state.dim, kinds, self.tables, version)
 
     def match(self, expression: str, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
         """(row ids int64, bm25 float64 with its sign turned: more is better) of an FTS5 expression. A positive

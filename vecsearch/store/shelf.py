@@ -106,45 +106,65 @@ class _All:
 
 
 _kept: OrderedDict[tuple, tuple[_All, dict[frozenset[str], Shelf]]] = OrderedDict()
+#: Whoever holds the lock of a key reads what belongs to it.
+_turns: dict[tuple, threading.Lock] = {}
 _lock = threading.Lock()
 
 
-def load(db: sqlite3.Connection, model: str, dim: int, kinds: frozenset[str], tables: set[str]) -> Shelf:
-    """The shelf of the kinds, kept from an earlier search if nothing that it holds has changed. Raises
-    StoreError on a damaged vector."""
-    everything, shelves = _everything(db, model, dim, tables)
+def version(db: sqlite3.Connection, model: str, dim: int, tables: set[str]) -> tuple[str, tuple]:
+    """(stamp of the blocks, what differs whenever anything that a shelf holds does); empty where that cannot be told."""
+    stamp = packed.stamp(db, model, dim, tables)
+    return stamp, _key(db, stamp, model, dim)
+
+
+def load(db: sqlite3.Connection, model: str, dim: int, kinds: frozenset[str], tables: set[str], version: tuple[str, tuple]) -> Shelf:
+    """The shelf of the kinds, kept from an earlier search if nothing that it holds has changed. Of several who want the
+    same at once one reads, and the others wait. Raises StoreError on a damaged vector."""
+    stamp, key = version
+    if not key:
+        return replace(_of_kinds(_read_all(db, stamp, model, dim, tables), kinds), _db=db)
+    if shelf := _find(key, kinds):
+        return replace(shelf, _db=db)
     with _lock:
-        if kinds in shelves:
-            return replace(shelves[kinds], _db=db)
+        turn = _turns.setdefault(key, threading.Lock())
+    with turn:
+        shelf = _find(key, kinds) or _fill(db, stamp, key, model, dim, kinds, tables)
+    with _lock:
+        _turns.pop(key, None)
+    return replace(shelf, _db=db)
+
+
+def _find(key: tuple, kinds: frozenset[str]) -> Shelf | None:
+    with _lock:
+        if key not in _kept:
+            return None
+        _kept.move_to_end(key)
+        everything, shelves = _kept[key]
+        everything.vectors.asked_again()
+        return shelves.get(kinds)
+
+
+def _fill(db: sqlite3.Connection, stamp: str, key: tuple, model: str, dim: int, kinds: frozenset[str], tables: set[str]) -> Shelf:
+    with _lock:
+        everything, shelves = _kept.get(key, (None, {}))
+    everything = everything or _read_all(db, stamp, model, dim, tables)
     shelf = _of_kinds(everything, kinds)
     with _lock:
         if len(shelves) >= KEPT:
             shelves.pop(next(iter(shelves)))
         shelves[kinds] = shelf
-    return replace(shelf, _db=db)
+        _kept[key] = everything, shelves
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+    return shelf
 
 
-def _everything(db: sqlite3.Connection, model: str, dim: int, tables: set[str]) -> tuple[_All, dict[frozenset[str], Shelf]]:
-    stamp = packed.stamp(db, model, dim, tables)
-    key = _key(db, stamp, model, dim)
-    with _lock:
-        if key and key in _kept:
-            _kept.move_to_end(key)
-            _kept[key][0].vectors.asked_again()
-            return _kept[key]
-    found = _packed(db, model, dim) if stamp else _from_rows(db, model, dim, "fx_vec_source" in tables)
-    fresh: dict[frozenset[str], Shelf] = {}
-    if key:
-        with _lock:
-            _kept[key] = found, fresh
-            while len(_kept) > KEPT:
-                _kept.popitem(last=False)
-    return found, fresh
+def _read_all(db: sqlite3.Connection, stamp: str, model: str, dim: int, tables: set[str]) -> _All:
+    return _packed(db, model, dim) if stamp else _from_rows(db, model, dim, "fx_vec_source" in tables)
 
 
 def _key(db: sqlite3.Connection, stamp: str, model: str, dim: int) -> tuple:
-    """Differs whenever anything that a shelf holds does; empty if that cannot be told. The stamp of the
-    blocks is of the reader's own transaction, and other writes to the repository do not change it."""
+    """The stamp of the blocks is of the reader's own transaction, and other writes to the repository do not change it."""
     if stamp and db.execute("SELECT 1 FROM fx_vec_touched LIMIT 1").fetchone() is None:
         return (stamp,)
     file = file_stamp(db)

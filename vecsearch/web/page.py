@@ -17,7 +17,8 @@ from ..present import code_lines
 from ..search.query import CUT
 from ..search.run import Result, search
 from ..search.similar import similar
-from ..store import passage
+from ..store import passage, seen
+from ..store.connection import one_state
 from ..store.plane import has_map
 from ..store.reader import Reader
 from ..types import KINDS, Hit
@@ -45,12 +46,13 @@ def page() -> Response:
         asked = read(request.args, replies.base())
         if form == "suggest":
             return formats.suggest(db, asked, kinds)
-        answer = answer_to(db, asked, kinds)
-        if form == "json":
-            return formats.results(answer.result, next_url(answer))
-        if form == "atom":
-            return formats.atom(answer.asked, answer.result, repository.project_name(db))
-        return _page(db, answer)
+        with one_state(db):
+            answer = answer_to(db, asked, kinds)
+            if form == "json":
+                return formats.results(answer.result, next_url(answer))
+            if form == "atom":
+                return formats.atom(answer.asked, answer.result, repository.project_name(db))
+            return _page(db, answer)
 
 
 def answer_to(db: sqlite3.Connection, asked: Asked, kinds: frozenset[str]) -> Answer:
@@ -76,7 +78,7 @@ def next_url(answer: Answer) -> str | None:
 
 
 def _page(db: sqlite3.Connection, answer: Answer) -> Response:
-    asked, result, reader = answer.asked, answer.result, Reader(db)
+    asked, result, reader = answer.asked, answer.result, Reader(db, seen.of(db)[1])
     indexed = result.state != "no_index"
     kinds, projects = _held(reader, answer.kinds) if indexed and answer.kinds else ([], [])
     offset = asked.query.offset

@@ -18,6 +18,7 @@ from pathlib import Path
 from flask import current_app, request
 
 from ..fossil import access, repository
+from ..store import vocabulary
 
 #: Seconds for which an unused connection stays open, and how many do.
 SPARE_SECONDS, SPARE = 30.0, 16
@@ -60,6 +61,7 @@ def close_idle() -> None:
 
 def _open(path: str) -> _Spare:
     db = repository.open_readonly(Path(path))
+    vocabulary.attach(db)
     return _Spare(path, _file(path), db, 0.0)
 
 

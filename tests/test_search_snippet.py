@@ -7,10 +7,15 @@ import pytest
 from vecsearch.plain import plain
 from vecsearch.search.inflect import forms, stem
 from vecsearch.search.query import parse
-from vecsearch.search.snippet import LENGTH, snippet
+from vecsearch.search.snippet import LENGTH, one_line
+from vecsearch.search.snippet import snippet as on_line
 from vecsearch.search.suggest import distance
 
 FAR = "nothing of note here. " * 40
+
+
+def snippet(format, readable, query, title=""):
+    return on_line(one_line(format, readable, title), query)
 
 
 def test_different_words_together_count_before_one_word_repeated():

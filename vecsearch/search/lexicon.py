@@ -38,8 +38,8 @@ class Lexicon:
         """The rows that match, int32, ascending; none for an empty expression."""
         if not expression:
             return np.zeros(0, np.int32)
-        known = self.memory.recall(expression) or self.memory.recall(f"rows {expression}")
-        return (known or self.memory.keep(f"rows {expression}", self._common(self.reader.holding(expression)))).rows
+        known = self.memory.matches.get(expression) or self.memory.matches.get(f"rows {expression}")
+        return (known or self._keep(f"rows {expression}", self._common(self.reader.holding(expression)))).rows
 
     def holding(self, expression: str) -> np.ndarray:
         """bool [n rows]: whether each matches."""
@@ -49,16 +49,20 @@ class Lexicon:
 
     def weighed(self, expression: str, rare: bool = False) -> Match:
         """The rows and their bm25 without how rare the words are; 1 for a common expression. `rare`: that it is none is known."""
-        return self.memory.recall(expression) or self.memory.keep(expression, self._weighed(expression, rare))
+        return self.memory.matches.get(expression) or self._keep(expression, self._weighed(expression, rare))
 
     def word(self, expression: str, others: Sequence[str]) -> tuple[Match, Match]:
         """What `weighed` says of a word, and of the word or any of its other forms."""
-        typed, formed = self.memory.recall(expression), self.memory.recall(f"forms {expression}")
+        typed, formed = self.memory.matches.get(expression), self.memory.matches.get(f"forms {expression}")
         if typed is None or formed is None:
             typed, formed = self._word(expression, others)
-            self.memory.keep(expression, typed)
-            self.memory.keep(f"forms {expression}", formed)
+            self._keep(expression, typed)
+            self._keep(f"forms {expression}", formed)
         return typed, formed
+
+    def _keep(self, expression: str, match: Match) -> Match:
+        self.memory.matches.put(expression, match, len(match.rows))
+        return match
 
     def _word(self, expression: str, others: Sequence[str]) -> tuple[Match, Match]:
         """Most forms are in no text: only those that are get asked for. bm25 is a sum over the forms, so it need not be asked

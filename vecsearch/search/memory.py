@@ -8,15 +8,51 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..store.shelf import Shelf
 
+if TYPE_CHECKING:
+    from .passages import Passage
+
 #: Rows of full-text matches that are kept, 8 bytes each; words of common questions are in thousands of rows.
 MOST_ROWS = 2_000_000
+#: Letters of passages that are kept; one has about a thousand, three times.
+MOST_LETTERS = 6_000_000
+#: What any entry costs beside.
+ENTRY = 100
+
+Value = TypeVar("Value")
+
+
+class Recent(Generic[Value]):
+    """The values of the last keys asked for, of no more weight than `most` together. Safe to share between threads."""
+
+    def __init__(self, most: int):
+        self.most, self._weight = most, 0
+        self._held: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> Value | None:
+        with self._lock:
+            if key not in self._held:
+                return None
+            self._held.move_to_end(key)
+            return self._held[key][0]
+
+    def put(self, key: Hashable, value: Value, weight: int) -> None:
+        with self._lock:
+            if key in self._held:
+                self._weight -= self._held.pop(key)[1]
+            self._held[key] = value, weight + ENTRY
+            self._weight += weight + ENTRY
+            while self._weight > self.most and len(self._held) > 1:
+                self._weight -= self._held.popitem(last=False)[1][1]
+
+
 class Match(NamedTuple):
     """Rows of the shelf, int32 ascending, a float32 for each, and how many rows of all kinds there are."""
 
@@ -31,9 +67,8 @@ class Memory:
     def __init__(self, stamp: tuple):
         self.stamp = stamp
         self.facts: dict[str, Any] = {}
-        self._matches: OrderedDict[str, Match] = OrderedDict()
-        self._rows = 0
-        self._lock = threading.Lock()
+        self.matches: Recent[Match] = Recent(MOST_ROWS)
+        self.passages: Recent[Passage] = Recent(MOST_LETTERS)
 
     @classmethod
     def of(cls, shelf: Shelf, stamp: tuple) -> Memory:
@@ -48,20 +83,3 @@ class Memory:
         if name not in self.facts:
             self.facts[name] = make()
         return self.facts[name]
-
-    def recall(self, expression: str) -> Match | None:
-        """What was kept of the rows that match."""
-        with self._lock:
-            if expression in self._matches:
-                self._matches.move_to_end(expression)
-                return self._matches[expression]
-        return None
-
-    def keep(self, expression: str, match: Match) -> Match:
-        """Remember it; the least recently asked goes first."""
-        with self._lock:
-            self._rows += len(match.rows) + 100 - (len(self._matches.pop(expression).rows) + 100 if expression in self._matches else 0)
-            self._matches[expression] = match
-            while self._rows > MOST_ROWS and len(self._matches) > 1:
-                self._rows -= len(self._matches.popitem(last=False)[1].rows) + 100
-        return match

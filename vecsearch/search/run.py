@@ -76,7 +76,7 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
     relevant = _is_relevant(found, floor.from_mark(reader.mark("floor"), state.model))
     ranking = rank.rank(found, recipe) if relevant else rank.Ranking()
     clock.lap("rank")
-    hits.fill(db, reader, result, found, ranking, similarity, base_url)
+    hits.fill(db, reader, memory, result, found, ranking, similarity, base_url)
     if result.total < suggest.FEW and evidence is not None:
         result.suggestions = suggest.suggestions(lexicon, mask, query)
     clock.lap("hits")

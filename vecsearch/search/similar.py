@@ -16,6 +16,7 @@ from ..store.reader import Reader, StoredChunk
 from ..store.shelf import Shelf
 from .address import Addresses
 from .hits import hit
+from .passages import Passage
 from .query import Query
 from .result import Result
 
@@ -53,7 +54,7 @@ def _similar(db: sqlite3.Connection, like: tuple[str, int], query: Query, kinds:
     addresses, tips = Addresses(reader, base_url), reader.tips()
     for rank, (i, score) in enumerate(page, query.offset + 1):
         ci = addresses.checkin(chunks[i], tips, state.checkin)
-        result.hits.append(hit(chunks[i], rank, score, query, addresses, ci, arms={"similar": rank}))
+        result.hits.append(hit(Passage.of(chunks[i]), rank, score, query, addresses, ci, arms={"similar": rank}))
     result.next = query.offset + query.k if len(order) > query.offset + query.k else None
     result.took_ms["similar"] = round((time.perf_counter() - began) * 1000, 2)
     return result

@@ -27,18 +27,18 @@ _PARAGRAPHS = re.compile(r"\n\s*\n")
 _STOPPED = re.compile("([.!?:;,…]) · ")
 
 
-def snippet(format: str, readable: str, query: Query, title: str = "") -> Markup:
-    """At most LENGTH characters of a text whose markup is gone, where most of what was asked stands together,
-    matched words marked. Headings at the beginning that `title` has already are left out."""
-    readable = _on_one_line(format, readable[:HORIZON], title)
-    spans = _wanted(query).spans(readable)
-    start, end = _window(readable, spans)
-    marked = _mark(readable, [(a, b) for a, b, _ in spans if start <= a and b <= end], start, end)
-    return Markup(f"{'…' if start else ''}{marked}{'…' if end < len(readable) else ''}")
+def snippet(line: str, query: Query) -> Markup:
+    """At most LENGTH characters of a text on one line, where most of what was asked stands together, matched words marked."""
+    spans = _wanted(query).spans(line)
+    start, end = _window(line, spans)
+    marked = _mark(line, [(a, b) for a, b, _ in spans if start <= a and b <= end], start, end)
+    return Markup(f"{'…' if start else ''}{marked}{'…' if end < len(line) else ''}")
 
 
-def _on_one_line(format: str, text: str, title: str) -> str:
-    """A paragraph that no stop ends, such as a heading, is kept apart from the next."""
+def one_line(format: str, readable: str, title: str = "") -> str:
+    """The beginning of a text whose markup is gone on one line. A paragraph that no stop ends, such as a heading, is kept
+    apart from the next; headings at the beginning that `title` has already are left out."""
+    text = readable[:HORIZON]
     if format not in _PROSE:
         return " ".join(text.split())
     blocks = [folded for block in _PARAGRAPHS.split(text) if (folded := " ".join(block.split()))]

@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -186,8 +185,9 @@ class Reader:
 
     def holding(self, expression: str) -> np.ndarray:
         """Row ids int64 of an FTS5 expression; much cheaper than their bm25."""
-        rows = self.db.execute("SELECT rowid FROM fx_vec_fts WHERE fx_vec_fts MATCH ?", (expression,)).fetchall()
-        return np.fromiter(chain.from_iterable(rows), np.int64, len(rows))
+        # As one text: a row of its own for each costs five times as much.
+        [ids] = self.db.execute("SELECT group_concat(rowid) FROM fx_vec_fts WHERE fx_vec_fts MATCH ?", (expression,)).fetchone()
+        return np.fromstring(ids or "", np.int64, sep=",")
 
     def chunks(self, ids: Sequence[int]) -> dict[int, StoredChunk]:
         """The chunks with these row ids; a negative id gives the source's path with an empty text."""

@@ -28,6 +28,8 @@ class Arm:
 
     def best(self, depth: int) -> list[np.ndarray]:
         """For each kind its best artifacts, best first."""
+        if not self.scores.any():
+            return []
         return [self.artifacts[own[ranked(self.scores[own], depth)]] for own in self.kinds]
 
     def overall(self, best: list[np.ndarray], depth: int) -> np.ndarray:

@@ -34,9 +34,13 @@ def fragment(kind: str, format: str, text: str, readable: str, title: str, snipp
 
 def _words(readable: str, marked: set[str]) -> list[str]:
     """A run of words from the line that holds most of what matched."""
-    lines = [line for line in readable.splitlines() if len(line.split(maxsplit=2)) > 1] or [" ".join(readable.split())]
-    words = max(lines, key=lambda line: _marks(line, marked)).split()
-    first = next((i for i, word in enumerate(words) if _marks(word, marked)), 0)
+    lines = readable.splitlines()
+    held = [line for line in lines if _has_words(line) and any(word in line for word in marked)]
+    best = max(held, key=lambda line: _marks(line, marked), default="")
+    if not best or not _marks(best, marked):
+        best = next(filter(_has_words, lines), readable)
+    words = best.split()
+    first = next((i for i, word in enumerate(words) if (word in marked if word.isalnum() else _marks(word, marked))), 0)
     start = max(0, min(first - 2, len(words) - WORDS))
     words = words[start : start + WORDS]
     while words and not re.search(r"\w", words[0]):
@@ -44,9 +48,13 @@ def _words(readable: str, marked: set[str]) -> list[str]:
     return words
 
 
+def _has_words(line: str) -> bool:
+    return len(line.split(maxsplit=2)) > 1
+
+
 def _marks(line: str, marked: set[str]) -> int:
     """How many words of the line a snippet marks; it marks whole ones."""
-    return sum(map(marked.__contains__, _WORD.findall(line))) if any(word in line for word in marked) else 0
+    return sum(map(marked.__contains__, _WORD.findall(line)))
 
 
 def _heading(text: str, title: str) -> str:

@@ -83,6 +83,16 @@ def test_ranks_are_of_positive_scores_and_ties_keep_their_order():
     assert ranked(scores[:1], 3).tolist() == []
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_of_many_scores_the_same_are_best(seed):
+    """Of thousands most are not looked at one by one; many are equal."""
+    rng = np.random.default_rng(seed)
+    scores = np.round(rng.normal(-1, 1, 9000 + seed), 1 + seed % 2).astype(np.float32)
+    by_hand = sorted(np.flatnonzero(scores > 0).tolist(), key=lambda at: (-scores[at], at))
+    for depth in (1, 25, 50, 139, 5000):
+        assert ranked(scores, depth).tolist() == by_hand[:depth]
+
+
 def test_fusion_by_hand():
     # k = 60: 1/61 + 1/62 for the first; 1/61 for the second, 1/62 for the third.
     arms = {"semantic": np.array([0.9, 0.0, 0.5]), "keyword": np.array([2.0, 3.0, 0.0])}

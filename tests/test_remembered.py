@@ -1,0 +1,109 @@
+"""What a process that stays remembers: never anything of another state of the file, and the same numbers as asked anew."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from vecsearch.embed.builtin import Builtin
+from vecsearch.fossil.repository import open_readonly
+from vecsearch.search.lexical import words_of
+from vecsearch.search.lexicon import WEIGHTS, Lexicon
+from vecsearch.search.memory import Memory, Recent
+from vecsearch.search.query import parse
+from vecsearch.search.run import search
+from vecsearch.store import shelf, vocabulary
+from vecsearch.store.connection import one_state
+from vecsearch.store.reader import Reader
+from vecsearch.types import KINDS
+
+QUESTION = parse("how are settings restored after installing")
+
+
+@pytest.fixture
+def ask(indexed):
+    """ask() -> the result of the same question, over one connection that stays."""
+    with closing(open_readonly(indexed)) as db:
+        yield lambda: search(db, Builtin, QUESTION, KINDS)
+
+
+def by_another_program(path, sql, *values):
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(sql, values)
+
+
+def test_the_text_of_a_hit_is_what_stands_in_the_file_now(ask, indexed):
+    first = ask().hits[0]
+    assert ask().hits[0] == first
+    by_another_program(indexed, "UPDATE fx_vec_chunk SET text='settings, and another text' WHERE hash=? AND seq=?", first.hash, first.seq)
+    assert next(hit for hit in ask().hits if (hit.hash, hit.seq) == (first.hash, first.seq)).text == "settings, and another text"
+
+
+@pytest.mark.parametrize(("sql", "state"), [
+    ("DROP TABLE fx_vec_fts", "keyword_unavailable"),
+    ("UPDATE fx_vec_state SET model='another@1'", "model_mismatch"),
+    ("UPDATE fx_vec_mark SET value='' WHERE name='change'", "stale"),
+    ("DELETE FROM fx_vec_state", "no_index"),
+])
+def test_a_change_of_what_hardly_ever_changes_is_seen_by_the_next_question(ask, indexed, sql, state):
+    assert ask().state == ask().state == "ok"
+    by_another_program(indexed, sql)
+    assert ask().state == state
+
+
+def test_what_is_shunned_between_two_questions_is_not_shown(ask, indexed):
+    first = ask().hits[0]
+    by_another_program(indexed, "INSERT INTO shun(uuid, mtime, scom) VALUES(?, 0, '')", first.hash)
+    assert first.hash not in {hit.hash for hit in ask().hits}
+
+
+def test_a_word_and_its_forms_weigh_what_fts5_says_of_them_together(indexed):
+    with closing(open_readonly(indexed)) as db:
+        vocabulary.attach(db)
+        with one_state(db):
+            reader = Reader(db)
+            books = reader.shelf(reader.state(), frozenset(KINDS))
+            lexicon = Lexicon(reader, books, Memory(()))
+            met = 0
+            for word in words_of(parse("settings restoring files installed server tickets merging branches pages wiki searching indexed zebra")):
+                typed, formed = lexicon.word(word.expression, word.others)
+                for found, expression in ((typed, word.expression), (formed, word.forms)):
+                    ids, strengths = reader.match(expression, WEIGHTS)
+                    everywhere = max(np.log((reader.lexical_rows() + 0.5) / (len(ids) + 0.5)), 0.2)
+                    here, rows = books.rows(ids)
+                    expected = dict(zip(rows.tolist(), (strengths[here].astype(np.float32) / everywhere).astype(np.float32).tolist(), strict=True))
+                    assert dict(zip(found.rows.tolist(), found.values.tolist(), strict=True)) == expected
+                met += len(formed.rows) > len(typed.rows)
+            assert met > 3
+
+
+def test_of_several_first_searches_one_loads(indexed):
+    start, found = threading.Barrier(8), []
+
+    def first() -> None:
+        with closing(open_readonly(indexed)) as db, one_state(db):
+            reader = Reader(db)
+            state = reader.state()
+            start.wait()
+            found.append(reader.shelf(state, frozenset(KINDS)))
+
+    shelf._kept.clear()
+    threads = [threading.Thread(target=first) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8 and len({id(one._vectors) for one in found}) == 1
+
+
+def test_the_least_recently_used_goes_first():
+    recent = Recent(1000)
+    for key in "abc":
+        recent.put(key, key.upper(), 200)
+    assert recent.get("a") == "A"
+    recent.put("d", "D", 200)
+    assert [recent.get(key) for key in "abcd"] == ["A", None, "C", "D"]

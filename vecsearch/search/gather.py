@@ -61,7 +61,8 @@ def _called(reader: Reader, shelf: Shelf, lexicon: Lexicon, known: Known, query:
     tokens = words(name)
     if not tokens or query.prefixes or len(tokens) > exact.LONGEST_NAME:
         return called
-    artifacts = np.unique(shelf.artifacts[lexicon.rows(f"path : {lexical.quote(tokens)}")])
+    owners = shelf.artifacts[lexicon.rows(f"path : {lexical.quote(tokens)}")]
+    artifacts = owners[np.diff(owners, prepend=-1) != 0]
     if len(artifacts) > NAMESAKES:
         return called
     known.ask(artifacts)

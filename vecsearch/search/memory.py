@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: Rows of full-text matches that are kept, 8 bytes each; words of common questions are in thousands of rows.
 MOST_ROWS = 2_000_000
 #: Letters of passages that are kept; one has about a thousand, three times.
-MOST_LETTERS = 6_000_000
+MOST_LETTERS = 3_000_000
 #: What any entry costs beside.
 ENTRY = 100
 

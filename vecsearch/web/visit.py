@@ -61,7 +61,11 @@ def close_idle() -> None:
 
 def _open(path: str) -> _Spare:
     db = repository.open_readonly(Path(path))
-    vocabulary.attach(db)
+    try:
+        vocabulary.attach(db)
+    except BaseException:
+        db.close()
+        raise
     return _Spare(path, _file(path), db, 0.0)
 
 

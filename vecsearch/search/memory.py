@@ -26,6 +26,7 @@ MOST_LETTERS = 3_000_000
 ENTRY = 100
 
 Value = TypeVar("Value")
+_one_of_each = threading.Lock()
 
 
 class Recent(Generic[Value]):
@@ -67,19 +68,22 @@ class Memory:
     def __init__(self, stamp: tuple):
         self.stamp = stamp
         self.facts: dict[str, Any] = {}
+        self._making = threading.Lock()
         self.matches: Recent[Match] = Recent(MOST_ROWS)
         self.passages: Recent[Passage] = Recent(MOST_LETTERS)
 
     @classmethod
     def of(cls, shelf: Shelf, stamp: tuple) -> Memory:
         """The shelf's own if the file is still what it was; an empty stamp says that this cannot be told."""
-        found = shelf.derived.get("memory")
-        if found is None or found.stamp != stamp or not stamp:
-            found = shelf.derived["memory"] = cls(stamp)
-        return found
+        with _one_of_each:
+            found = shelf.derived.get("memory")
+            if found is None or found.stamp != stamp or not stamp:
+                found = shelf.derived["memory"] = cls(stamp)
+            return found
 
     def fact(self, name: str, make: Callable[[], Any]) -> Any:
-        """One thing that is true of the repository as a whole."""
-        if name not in self.facts:
-            self.facts[name] = make()
-        return self.facts[name]
+        """One thing that is true of the repository as a whole. Of several who want it at once one makes it."""
+        with self._making:
+            if name not in self.facts:
+                self.facts[name] = make()
+            return self.facts[name]

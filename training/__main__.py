@@ -18,9 +18,10 @@ STAGES = {
     "fetch": (("raw",), "raw/.done"),
     "mine": (("raw", "pairs"), "pairs/.done"),
     "corpus": (("pairs", "corpus.npz"), "corpus.npz"),
+    "teach": (("pairs", "taught.npz"), "taught.npz"),
     "vocabulary": (("corpus.npz", "vocabulary.txt"), "vocabulary.txt"),
     "distil": (("vocabulary.txt", "start.npy"), "start.npy"),
-    "train": (("corpus.npz", "vocabulary.txt", "start.npy", "table.npy"), "table.npy"),
+    "train": (("corpus.npz", "taught.npz", "vocabulary.txt", "start.npy", "table.npy"), "table.npy"),
     "quantise": (("vocabulary.txt", "table.npy", "model"), "model/SHA256"),
 }
 

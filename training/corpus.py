@@ -17,6 +17,8 @@ import numpy as np
 
 from vecsearch.embed.builtin.tokens import words
 
+#: A package with fewer pieces is left out.
+LEAST = 20
 QUERY_TYPES = ("head", "ask", "trail", "path", "sentence-", "comment-", "name-", "name", "symbol", "mention", "change")
 
 
@@ -63,7 +65,7 @@ def build(folder: Path) -> dict[str, np.ndarray]:
     names = []
     with Pool(2) as pool:
         for part in pool.imap(encode, sorted(folder.glob("*.jsonl"))):
-            if len(part["kinds"]) < 20:
+            if len(part["kinds"]) < LEAST:
                 continue
             table = np.array([number.setdefault(w, len(number)) for w in part["words"]], np.int32)
             for index, pieces in zip(table.tolist(), part["spread"], strict=True):

@@ -32,8 +32,8 @@ def teacher_folder() -> Path:
 class Teacher:
     """The encoder of all-MiniLM-L6-v2 (BERT, Devlin et al. 2018): mean-pooled, not yet normalised."""
 
-    def __init__(self, folder: Path):
-        self.weights = load_file(folder / "model.safetensors")
+    def __init__(self, folder: Path, kind: torch.dtype = torch.float32):
+        self.weights = {name: weight.to(kind) for name, weight in load_file(folder / "model.safetensors").items()}
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
@@ -66,7 +66,7 @@ class Teacher:
         for layer in range(LAYERS):
             x = self.layer(x, mask, f"encoder.layer.{layer}.")
         kept = mask[:, :, None].float()
-        return (x * kept).sum(1) / kept.sum(1)
+        return (x.float() * kept).sum(1) / kept.sum(1)
 
     def layer(self, x: torch.Tensor, mask: torch.Tensor, at: str) -> torch.Tensor:
         rows, width, size = x.shape

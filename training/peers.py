@@ -16,12 +16,15 @@ class Peer(Protocol):
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2 itself, by torch; a text's first 254 pieces, as it was made for."""
+    """all-MiniLM-L6-v2 itself, by torch; a text's first 254 pieces, as it was made for. In bfloat16, which is three times
+    as fast where the processor knows it and leaves cosines to its own at 0.9999."""
 
     def __init__(self) -> None:
+        import torch
+
         from .distil import Teacher, teacher_folder
 
-        self.teacher = Teacher(teacher_folder())
+        self.teacher = Teacher(teacher_folder(), torch.bfloat16)
 
     def embed_documents(self, texts: Sequence[str]) -> np.ndarray:
         return _unit(self.teacher.embed(list(texts)))

@@ -1,9 +1,10 @@
-"""Contrastive training of the token vectors: `python -m training.train CORPUS VOCABULARY START.npy OUT.npy`.
+"""Contrastive training of the token vectors: `python -m training.train CORPUS TAUGHT VOCABULARY START.npy OUT.npy`.
 
 A text's vector is the unit-length sum of its tokens' vectors, each word weighted by
 1 + ln(how often it occurs), and those of its path and heading OPENING times, as at run time. A batch holds pieces of a few packages: what stands beside the right piece in
 its own package is the hard negative. Loss: cross entropy both ways over the batch (InfoNCE, van den
-Oord et al. 2018), temperature 1/SCALE.
+Oord et al. 2018), temperature 1/SCALE. Beside it, on documentation that the teacher has read (teach.py): cross
+entropy against the teacher's own distribution over the pieces (knowledge distillation, Hinton et al. 2015).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ from .fetch import read_sources
 SEED, SCALE, BATCH = 20261130, 20.0, 2048
 #: (steps, pieces of one package in a batch, learning rate)
 PHASES = ((2500, 256, 5e-3),)
+#: Pieces that the teacher has read, a step; how much of what it says is replaced by the pairs themselves; the weight.
+TAUGHT, PAIRS, TEACHER = 768, 0.3, 1.0
 #: Share of the groups that are documentation; they are smaller, so that pieces come out about even.
 PROSE = 0.6
 #: How often a type of query is asked, against the other types that a piece has.
@@ -155,20 +158,32 @@ class Pieces:
         if not plain:
             kept = rng.random(len(body), np.float32) >= DROPPED
             body, often = body[kept], often[kept]
-        words, place = np.unique(np.concatenate([body, context]), return_inverse=True)
-        often = np.bincount(place, np.concatenate([often, np.ones(len(context), np.float32)]), len(words))
-        kept = often > 0
-        words, often = words[kept], often[kept]
-        return name, query, words, ((1 + np.log(often)) * np.where(np.isin(words, context), OPENING, 1)).astype(np.float32)
+        return name, query, *_weighed(body, often, context)
+
+    def read_by_teacher(self, pieces: np.ndarray, queries: np.ndarray) -> tuple[Text, Text]:
+        """Queries and texts as the teacher saw them."""
+        texts = [_weighed(self.body[piece], self.often[piece].astype(np.float32), self.context[piece]) for piece in pieces.tolist()]
+        return self.texts([(query := self.query[row], np.ones(len(query), np.float32)) for row in queries.tolist()]), self.texts(texts)
+
+    @staticmethod
+    def texts(weighed: Sequence[tuple[np.ndarray, np.ndarray]]) -> Text:
+        words, weights = zip(*weighed, strict=True)
+        return np.concatenate(words), np.concatenate(weights), np.cumsum([len(some) for some in words])
 
     def batch(self, pieces: np.ndarray, plain: bool = False) -> tuple[Text, Text, np.ndarray]:
         """Queries, their texts, and which queries ask for a file: any of its pieces is right."""
         pairs = [self.pair(piece, plain) for piece in pieces.tolist()]
-        names, queries, texts, weights = (list(column) for column in zip(*pairs, strict=True))
-        flat = np.concatenate(queries)
-        return ((flat, np.ones(len(flat), np.float32), np.cumsum([len(q) for q in queries])),
-                (np.concatenate(texts), np.concatenate(weights), np.cumsum([len(t) for t in texts])),
-                np.array([name == "path" for name in names]))
+        return (self.texts([(query, np.ones(len(query), np.float32)) for _, query, _, _ in pairs]),
+                self.texts([(words, weights) for _, _, words, weights in pairs]), np.array([name == "path" for name, *_ in pairs]))
+
+
+def _weighed(body: np.ndarray, often: np.ndarray, context: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The words of a text and their weights, as the model weighs them."""
+    words, place = np.unique(np.concatenate([body, context]), return_inverse=True)
+    often = np.bincount(place, np.concatenate([often, np.ones(len(context), np.float32)]), len(words))
+    kept = often > 0
+    words, often = words[kept], often[kept]
+    return words, ((1 + np.log(often)) * np.where(np.isin(words, context), OPENING, 1)).astype(np.float32)
 
 
 #: How often the words of a query are taken out of its text, where that is not 0.7 or never.
@@ -208,11 +223,31 @@ def measure(table: torch.Tensor, words: Words, pieces: Pieces) -> dict[str, floa
     return found
 
 
+class Taught:
+    """Draws pieces that the teacher has read, and how alike it finds them."""
+
+    def __init__(self, path: Path, pieces: Pieces, package: np.ndarray):
+        with np.load(path) as stored:
+            self.piece, self.text, self.query, self.asked = (stored[name] for name in ("piece", "text", "query", "asked"))
+        self.pieces, kept = pieces, np.isin(self.piece, np.concatenate(pieces.groups))
+        self.groups = [rows for rows in np.split(*pieces.sorted_groups(package[self.piece], kept)) if len(rows) >= 24]
+
+    def draw(self) -> tuple[Text, Text, torch.Tensor]:
+        """Queries, texts, and the teacher's similarities [queries, texts]."""
+        rng, drawn = self.pieces.rng, np.zeros(0, np.int64)
+        for group in rng.permutation(len(self.groups)):
+            if len(drawn) + len(self.groups[group]) <= TAUGHT:
+                drawn = np.concatenate([drawn, self.groups[group]])
+        which = rng.integers(0, self.query.shape[1], len(drawn))
+        query, text = self.pieces.read_by_teacher(self.piece[drawn], self.query[drawn, which])
+        return query, text, torch.from_numpy(self.asked[drawn, which].astype(np.float32) @ self.text[drawn].astype(np.float32).T)
+
+
 class Batches(torch.utils.data.IterableDataset):
     """What one step learns from, made in a process of its own while the last step runs."""
 
-    def __init__(self, pieces: Pieces, words: Words, steps: int, group: int):
-        self.pieces, self.words, self.steps, self.group = pieces, words, steps, group
+    def __init__(self, pieces: Pieces, taught: Taught, words: Words, steps: int, group: int):
+        self.pieces, self.taught, self.words, self.steps, self.group = pieces, taught, words, steps, group
 
     def __iter__(self) -> Iterator[tuple[object, ...]]:
         for _ in range(self.steps):
@@ -220,20 +255,29 @@ class Batches(torch.utils.data.IterableDataset):
             query, text, wide = self.pieces.batch(drawn)
             document = self.pieces.document[drawn]
             also = torch.from_numpy((document[:, None] == document) & wide[:, None]).fill_diagonal_(False)
-            yield self.words.bags(*query), self.words.bags(*text), also
+            question, passage, alike = self.taught.draw()
+            yield self.words.bags(*query), self.words.bags(*text), also, self.words.bags(*question), self.words.bags(*passage), alike
 
 
-def train(table: torch.Tensor, words: Words, pieces: Pieces, steps: int, group: int, rate: float) -> torch.Tensor:
+def agreement(score: torch.Tensor, alike: torch.Tensor) -> torch.Tensor:
+    """Cross entropy of scores [queries, texts] against what the teacher thinks, tempered by which pairs are known."""
+    pairs = PAIRS * torch.eye(len(score))
+    return (F.cross_entropy(score, (1 - PAIRS) * F.softmax(SCALE * alike, 1) + pairs)
+            + F.cross_entropy(score.T, (1 - PAIRS) * F.softmax(SCALE * alike.T, 1) + pairs)) / 2
+
+
+def train(table: torch.Tensor, words: Words, pieces: Pieces, taught: Taught, steps: int, group: int, rate: float) -> torch.Tensor:
     table = table.clone().requires_grad_()
     optimiser = torch.optim.Adam([table], lr=rate, betas=(0.9, 0.98), fused=True)
     started, mean = time.monotonic(), 0.0
-    loader = torch.utils.data.DataLoader(Batches(pieces, words, steps, group), batch_size=None, num_workers=1, prefetch_factor=8)
-    for step, (query, text, also) in enumerate(loader):
+    loader = torch.utils.data.DataLoader(Batches(pieces, taught, words, steps, group), batch_size=None, num_workers=1, prefetch_factor=8)
+    for step, (query, text, also, question, passage, alike) in enumerate(loader):
         for settings in optimiser.param_groups:
             settings["lr"] = rate * min(1, (step + 1) / 50) * (1 - 0.97 * step / steps)
         score = (SCALE * embed(table, query) @ embed(table, text).T).masked_fill(also, -torch.inf)
         right = torch.arange(len(score))
         loss = (F.cross_entropy(score, right) + F.cross_entropy(score.T, right)) / 2
+        loss = loss + TEACHER * agreement(SCALE * embed(table, question) @ embed(table, passage).T, alike)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -245,7 +289,7 @@ def train(table: torch.Tensor, words: Words, pieces: Pieces, steps: int, group: 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("corpus", "vocabulary", "start", "out"):
+    for name in ("corpus", "taught", "vocabulary", "start", "out"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--phases", type=json.loads, default=PHASES, help="[[steps, group, rate], ...]")
     options = parser.parse_args()
@@ -253,10 +297,11 @@ def main() -> None:
     corpus, spellings = load(options.corpus)
     words = Words(spellings, options.vocabulary.read_text(encoding="utf-8").split())
     pieces = Pieces(corpus, spellings, np.random.default_rng(SEED))
+    taught = Taught(options.taught, pieces, corpus["package"])
     table = torch.from_numpy(np.load(options.start))
     print(f"{len(corpus['code'])} pieces, {len(pieces.groups)} groups, before: {measure(table, words, pieces)}", flush=True)
     for steps, group, rate in options.phases:
-        table = train(table, words, pieces, steps, group, rate)
+        table = train(table, words, pieces, taught, steps, group, rate)
     np.save(options.out, table.numpy())
 
 

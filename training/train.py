@@ -29,7 +29,7 @@ from .fetch import read_sources
 
 SEED, SCALE, BATCH = 20261130, 20.0, 2048
 #: (steps, pieces of one package in a batch, learning rate)
-PHASES = ((2500, 256, 5e-3),)
+PHASES = ((1400, 256, 5e-3),)
 #: Pieces that the teacher has read, a step; how much of what it says is replaced by the pairs themselves; the weight.
 TAUGHT, PAIRS, TEACHER = 768, 0.3, 1.0
 #: Share of the groups that are documentation; they are smaller, so that pieces come out about even.

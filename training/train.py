@@ -28,10 +28,11 @@ from .corpus import QUERY_TYPES, load
 from .fetch import read_sources
 
 SEED, SCALE, BATCH = 20261130, 20.0, 2048
-#: (steps, pieces of one package in a batch, learning rate)
-PHASES = ((1400, 256, 5e-3),)
-#: Pieces that the teacher has read, a step; how much of what it says is replaced by the pairs themselves; the weight.
-TAUGHT, PAIRS, TEACHER = 768, 0.3, 1.0
+#: (steps, pieces of one package in a batch, learning rate, weight of what the teacher says). First the pairs alone: heard from
+#: the beginning, the teacher's voice drowns them.
+PHASES = ((700, 256, 5e-3, 0.0), (250, 256, 2e-3, 1.0))
+#: Pieces that the teacher has read, a step; how much of what it says is replaced by the pairs themselves.
+TAUGHT, PAIRS = 768, 0.3
 #: Share of the groups that are documentation; they are smaller, so that pieces come out about even.
 PROSE = 0.6
 #: How often a type of query is asked, against the other types that a piece has.
@@ -246,7 +247,7 @@ class Taught:
 class Batches(torch.utils.data.IterableDataset):
     """What one step learns from, made in a process of its own while the last step runs."""
 
-    def __init__(self, pieces: Pieces, taught: Taught, words: Words, steps: int, group: int):
+    def __init__(self, pieces: Pieces, taught: Taught | None, words: Words, steps: int, group: int):
         self.pieces, self.taught, self.words, self.steps, self.group = pieces, taught, words, steps, group
 
     def __iter__(self) -> Iterator[tuple[object, ...]]:
@@ -255,8 +256,13 @@ class Batches(torch.utils.data.IterableDataset):
             query, text, wide = self.pieces.batch(drawn)
             document = self.pieces.document[drawn]
             also = torch.from_numpy((document[:, None] == document) & wide[:, None]).fill_diagonal_(False)
-            question, passage, alike = self.taught.draw()
-            yield self.words.bags(*query), self.words.bags(*text), also, self.words.bags(*question), self.words.bags(*passage), alike
+            yield self.words.bags(*query), self.words.bags(*text), also, self.told()
+
+    def told(self) -> tuple[Bags, Bags, torch.Tensor] | None:
+        if self.taught is None:
+            return None
+        query, text, alike = self.taught.draw()
+        return self.words.bags(*query), self.words.bags(*text), alike
 
 
 def agreement(score: torch.Tensor, alike: torch.Tensor) -> torch.Tensor:
@@ -266,18 +272,21 @@ def agreement(score: torch.Tensor, alike: torch.Tensor) -> torch.Tensor:
             + F.cross_entropy(score.T, (1 - PAIRS) * F.softmax(SCALE * alike.T, 1) + pairs)) / 2
 
 
-def train(table: torch.Tensor, words: Words, pieces: Pieces, taught: Taught, steps: int, group: int, rate: float) -> torch.Tensor:
+def train(table: torch.Tensor, words: Words, pieces: Pieces, taught: Taught, steps: int, group: int, rate: float,
+          teacher: float) -> torch.Tensor:
     table = table.clone().requires_grad_()
     optimiser = torch.optim.Adam([table], lr=rate, betas=(0.9, 0.98), fused=True)
     started, mean = time.monotonic(), 0.0
-    loader = torch.utils.data.DataLoader(Batches(pieces, taught, words, steps, group), batch_size=None, num_workers=1, prefetch_factor=8)
-    for step, (query, text, also, question, passage, alike) in enumerate(loader):
+    loader = torch.utils.data.DataLoader(Batches(pieces, taught if teacher else None, words, steps, group), batch_size=None, num_workers=1, prefetch_factor=8)
+    for step, (query, text, also, told) in enumerate(loader):
         for settings in optimiser.param_groups:
             settings["lr"] = rate * min(1, (step + 1) / 50) * (1 - 0.97 * step / steps)
         score = (SCALE * embed(table, query) @ embed(table, text).T).masked_fill(also, -torch.inf)
         right = torch.arange(len(score))
         loss = (F.cross_entropy(score, right) + F.cross_entropy(score.T, right)) / 2
-        loss = loss + TEACHER * agreement(SCALE * embed(table, question) @ embed(table, passage).T, alike)
+        if told is not None:
+            question, passage, alike = told
+            loss = loss + teacher * agreement(SCALE * embed(table, question) @ embed(table, passage).T, alike)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -291,7 +300,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("corpus", "taught", "vocabulary", "start", "out"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--phases", type=json.loads, default=PHASES, help="[[steps, group, rate], ...]")
+    parser.add_argument("--phases", type=json.loads, default=PHASES, help="[[steps, group, rate, teacher], ...]")
     options = parser.parse_args()
     torch.manual_seed(SEED)
     corpus, spellings = load(options.corpus)
@@ -300,8 +309,8 @@ def main() -> None:
     taught = Taught(options.taught, pieces, corpus["package"])
     table = torch.from_numpy(np.load(options.start))
     print(f"{len(corpus['code'])} pieces, {len(pieces.groups)} groups, before: {measure(table, words, pieces)}", flush=True)
-    for steps, group, rate in options.phases:
-        table = train(table, words, pieces, taught, steps, group, rate)
+    for steps, group, rate, teacher in options.phases:
+        table = train(table, words, pieces, taught, steps, group, rate, teacher)
     np.save(options.out, table.numpy())
 
 

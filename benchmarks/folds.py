@@ -16,7 +16,7 @@ from vecsearch.search.rank import RECIPE, Recipe
 FOLDS = 5
 
 #: What is chosen among: the weights that were set on each set, one step to either side.
-DOCS_GRID = [replace(RECIPE, document=a, whole=b, keyword=c) for a, b, c in product((0.25, 0.5, 0.75), (0.25, 0.5, 0.75), (0.5, 0.75, 1.0))]
+DOCS_GRID = [replace(RECIPE, semantic=a, whole=b, keyword=c) for a, b, c in product((1.5, 2.0, 2.5), (0.75, 1.0, 1.25), (0.5, 0.75, 1.0))]
 CODE_GRID = [replace(RECIPE, name=a, coherence=b) for a, b in product((0.75, 1.0, 1.25), (0.1, 0.15, 0.25))]
 
 

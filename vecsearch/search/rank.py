@@ -33,9 +33,9 @@ class Recipe:
     """The constants. Arms are weights of reciprocal ranks; boosts are in units of the best fused score,
     so that they mean the same for every query."""
 
-    #: The two arms of the contract; meaning stands alone against three arms of words.
+    #: The two arms of the contract; meaning stands alone against three arms of words, and as much as they together.
     keyword: float = 0.75
-    semantic: float = 1.25
+    semantic: float = 2.0
     #: Other forms of the words: half, since what was typed should win.
     forms: float = 0.5
     #: Names that a chunk defines; a question rarely is in the words of a name alone.
@@ -43,7 +43,7 @@ class Recipe:
     #: All words that an artifact holds, wherever in it: a question's words may stand in several sections.
     document: float = 0.5
     #: Mean similarity of all chunks: of two artifacts with an equal passage, the one that is all about it.
-    whole: float = 0.5
+    whole: float = 1.0
     #: The best of n similarities is higher by luck alone: of n normal values with deviation s the highest is expected
     #: s sqrt(2 ln n) above their mean. Chunks of one artifact are alike, so only a part of that is taken off.
     luck: float = 0.25

@@ -106,7 +106,7 @@ def test_what_is_excluded_is_in_no_arm(ask):
 
 
 def test_one_artifact_has_two_hits_and_says_how_many_are_folded(ask):
-    found = [hit for hit in ask("snapshots of the repository").hits if hit.path == "docs/backup.md"]
+    found = [hit for hit in ask("snapshots of the repository", k=20).hits if hit.path == "docs/backup.md"]
     assert len(found) == 2 and found[0].folded >= 1
 
 

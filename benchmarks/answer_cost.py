@@ -57,7 +57,7 @@ def forget() -> None:
     for _, shelves in shelf._kept.values():
         for one in shelves.values():
             if (known := one.derived.get("memory")) is not None:
-                fresh = Memory(known.stamp)
+                fresh = Memory(known.stamp, known.version)
                 known.matches, known.passages = fresh.matches, fresh.passages
 
 

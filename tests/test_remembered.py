@@ -55,6 +55,23 @@ def test_a_change_of_what_hardly_ever_changes_is_seen_by_the_next_question(ask, 
     assert ask().state == state
 
 
+def test_words_outlive_a_write_that_changes_nothing_of_them(ask, indexed):
+    asked: list[str] = []
+    with closing(open_readonly(indexed)) as db:
+        first = search(db, Builtin, QUESTION, KINDS)
+        db.set_trace_callback(asked.append)
+        by_another_program(indexed, "INSERT OR REPLACE INTO config(name, value, mtime) VALUES('backoffice', '1 2 3 4', 0)")
+        again = search(db, Builtin, QUESTION, KINDS)
+    assert again.hits == first.hits
+    assert asked and not [sql for sql in asked if "fx_vec_fts MATCH" in sql or "bm25" in sql]
+
+
+def test_words_are_asked_again_once_their_index_is_another(ask, indexed):
+    assert [hit for hit in ask().hits if "keyword" in hit.arms]
+    by_another_program(indexed, "INSERT INTO fx_vec_fts(fx_vec_fts) VALUES('delete-all')")
+    assert not [hit for hit in ask().hits if "keyword" in hit.arms]
+
+
 def test_what_is_shunned_between_two_questions_is_not_shown(ask, indexed):
     first = ask().hits[0]
     by_another_program(indexed, "INSERT INTO shun(uuid, mtime, scom) VALUES(?, 0, '')", first.hash)

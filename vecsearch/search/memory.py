@@ -1,7 +1,8 @@
 """What searches have worked out about one state of the repository and need not work out again.
 
-It lives with the shelf and is dropped at the first change of the file, whatever was changed: all of it is as
-exact as reading anew. Bounded, so that a resident process stays as large as its vectors.
+It lives with the shelf. What a hit says is dropped at the first change of the file, whatever was changed; what is known of
+words and artifacts outlives writes that change nothing of it (version.py), as Fossil notes whose turn the backoffice is after
+every few pages. Bounded, so that a resident process stays as large as its vectors.
 """
 
 from __future__ import annotations
@@ -65,20 +66,22 @@ class Match(NamedTuple):
 class Memory:
     """Of one shelf at one state of the file. Safe to share between threads."""
 
-    def __init__(self, stamp: tuple):
-        self.stamp = stamp
-        self.facts: dict[str, Any] = {}
-        self._making = threading.Lock()
-        self.matches: Recent[Match] = Recent(MOST_ROWS)
+    def __init__(self, stamp: tuple = (), version: tuple = (), last: Memory | None = None):
+        self.stamp, self.version = stamp, version
+        goes_on = last if last is not None and last.version == version else None
+        self.facts: dict[str, Any] = goes_on.facts if goes_on else {}
+        self._making = goes_on._making if goes_on else threading.Lock()
+        self.matches: Recent[Match] = goes_on.matches if goes_on else Recent(MOST_ROWS)
         self.passages: Recent[Passage] = Recent(MOST_LETTERS)
 
     @classmethod
-    def of(cls, shelf: Shelf, stamp: tuple) -> Memory:
-        """The shelf's own if the file is still what it was; an empty stamp says that this cannot be told."""
+    def of(cls, shelf: Shelf, stamp: tuple, version: Callable[[], tuple]) -> Memory:
+        """The shelf's own. `version` is asked where the stamp of the file is another, or is empty: then it cannot be told whether
+        the file is the same."""
         with _one_of_each:
             found = shelf.derived.get("memory")
             if found is None or found.stamp != stamp or not stamp:
-                found = shelf.derived["memory"] = cls(stamp)
+                found = shelf.derived["memory"] = cls(stamp, version(), found)
             return found
 
     def fact(self, name: str, make: Callable[[], Any]) -> Any:

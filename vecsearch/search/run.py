@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from ..errors import EmbedError, NoIndexError
-from ..fossil.repository import change_mark
 from ..store import seen, vocabulary
 from ..store.connection import one_state
 from ..store.reader import Reader, State
 from ..store.shelf import Shelf
 from ..types import Embedder
-from . import floor, gather, hits, lexical, rank, suggest
+from . import floor, gather, hits, lexical, rank, suggest, version
 from .filters import allowed_rows
 from .known import Known
 from .lexicon import Lexicon
@@ -59,8 +58,8 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
         return
     result.model, result.checkin = state.model, state.checkin
     shelf = reader.shelf(state, kinds)
-    memory = Memory.of(shelf, stamp)
-    if memory.fact("stale", lambda: reader.mark("change") != change_mark(db)):
+    memory = Memory.of(shelf, stamp, lambda: version.of(db, reader))
+    if reader.mark("change") != memory.version[0]:
         result.degrade("stale", "the repository has changed since it was indexed; run: vecsearch index")
     lexicon, known = Lexicon(reader, shelf, memory), Known(db, reader, shelf, memory)
     mask = allowed_rows(reader, shelf, lexicon, query)

@@ -92,7 +92,7 @@ def test_the_same_words_are_given_once():
     assert len(context._distinct([hit(text="One  two\n"), hit(text="one two", hash="b"), hit(text="three")])) == 2
 
 
-@pytest.mark.parametrize(("form", "budgets"), [("related", (150, 400, 1500)), ("decisions", (50, 150, 1500)), ("json", (600, 1200, 9000))])
+@pytest.mark.parametrize(("form", "budgets"), [("related", (150, 400, 1500)), ("decisions", (80, 150, 1500)), ("json", (600, 1200, 9000))])
 def test_the_budget_is_kept_and_what_does_not_fit_is_counted(demo_indexed, form, budgets):
     task = "never change the block format version byte when writing blocks to disk"
     blocks = [context.gather(demo_indexed, task, budget=budget, form=form) for budget in budgets]

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -115,3 +116,30 @@ def test_the_command_prints_a_table_or_json(indexed, tmp_path, vecsearch):
 def test_the_command_wants_one_set(indexed, vecsearch):
     done = vecsearch("eval", "-R", indexed, check=False)
     assert done.returncode == 2 and "--from-history" in done.stderr
+
+
+@pytest.mark.parametrize("content", [
+    b"\xff\xfe", b'{"q": "x", "rel": {"a": 1e400}}', b'{"q": "x", "rel": {"a": 2000}}', b"[" * 100_000, b'{"q": "x", "rel": {"a": 2}, "type": "\\ud800"}',
+    b'{"q": "x", "rel": {"a": 2.7}}', b'{"q": "x", "rel": {"a": -1}}', b'{"q": "x", "rel": {"a": true}}', b'{"q": 3, "rel": {}}', b'{"q": "x", "rel": {}, "type": 3}',
+], ids=["no text", "infinite", "large", "deep", "half a character", "fraction", "negative", "true", "number asked", "number as type"])
+def test_a_set_that_is_none_is_one_line(vecsearch, demo_indexed, tmp_path, content):
+    (tmp_path / "set.jsonl").write_bytes(content)
+    done = vecsearch("eval", "-R", demo_indexed, "--set", tmp_path / "set.jsonl")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "set.jsonl" in done.stderr
+
+
+def test_a_set_as_windows_writes_it_is_read(vecsearch, demo_indexed, tmp_path):
+    lines = ['{"q": "restore\u2028one file", "rel": {"docs/restore.md": 2, "x": 0}, "type": "a|b"}', '{"q": "sourdough", "rel": {}, "type": null}']
+    (tmp_path / "set.jsonl").write_text("\r\n".join(lines), "utf-8-sig", newline="")
+    done = vecsearch("eval", "-R", demo_indexed, "--set", tmp_path / "set.jsonl", check=True)
+    assert "| hybrid | a\\|b | 1 | 1.000 |" in done.stdout and "| hybrid | off topic | 1 |" in done.stdout
+
+
+def test_an_index_of_another_model_is_said_by_each_command(vecsearch, indexed):
+    with closing(sqlite3.connect(indexed)) as db, db:
+        db.execute("UPDATE fx_vec_state SET model='builtin:mosaic@3'")
+    shown = json.loads(vecsearch("status", "-R", indexed, "--json", check=True).stdout)
+    assert shown["state"] == "model_mismatch" and "vecsearch rebuild" in shown["message"]
+    assert "answers by keywords only" in vecsearch("eval", "-R", indexed, "--from-history").stderr
+    found = json.loads(vecsearch("search", "-R", indexed, "--mode", "semantic", "--json", "restore", check=True).stdout)
+    assert found["state"] == "model_mismatch" and found["hits"]

@@ -28,6 +28,8 @@ BENCHMARK = set("""aiohttp fastapi flask httpx model2vec pydantic requests starl
 trpc vitest axum tokio serde ripgrep gin cobra chi rails sinatra laravel gson okhttp retrofit jackson alamofire curl redis
 jq libuv fmt fmtlib nlohmann spdlog phoenix plug ecto pandoc xmonad cats circe ktor exposed zls clap-zig zig-clap bats nvm
 dapper messagepack telescope lazy.nvim sqlite fossil""".split())
+#: Copies of these that other packages carry under names of their own: cmake's libuv, cargo's serde, anybody's SQLite.
+COPIES = re.compile(r"(^|/)(cm)?libuv|(^|/)serde[-_]|(^|/)sqlite", re.I)
 SKIPPED = re.compile(
     r"(^|/)(_?vendor(ed)?|node_modules|third.?party|extern(al)?|deps|testdata|fixtures|locale|i18n|po|dist|min|build|debian|"
     r"test[-_]?suite|snapshots?|generated|licen[cs]es?|translations?|zh[-_\w]*|ja|ko|fr|de|es|ru|pt[-_\w]*)/"
@@ -78,7 +80,7 @@ def wanted(path: str, size: int) -> bool:
         return size < LARGEST_HISTORY
     steps = set(re.split(r"[/.]", path.lower()))
     return (200 < size < LARGEST and path.rpartition(".")[2].lower() in BY_SUFFIX
-            and not SKIPPED.search(path) and not steps & BENCHMARK)
+            and not SKIPPED.search(path) and not COPIES.search(path) and not steps & BENCHMARK)
 
 
 def document(path: str, content: bytes) -> Document | None:

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,10 @@ from .types import KINDS, Chunk, Embedder
 
 #: What may answer a question about the history: not the check-ins themselves, they hold its words.
 HISTORY_KINDS = frozenset({"code", "doc", "instruction"})
+#: Grades of answers; the gain of a grade is 2^grade - 1.
+MOST_GRADE = 10
+#: What is asked of nothing here; no type of a question may be called so.
+OFF_TOPIC = "off topic"
 #: A check-in that touches more files is a sweep, and its comment says little about any of them.
 MOST_FILES = 5
 _WORD = re.compile(r"\w+")
@@ -49,19 +54,33 @@ class Task:
 
 def read_set(path: Path) -> list[Task]:
     """Raises UsageError that names the first line that is no task."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text; save it as such") from error
     tasks = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            item = json.loads(line)
-            answers = {str(k): int(v) for k, v in item["rel"].items()}
-            tasks.append(Task(str(item["q"]), answers, str(item.get("type", ""))))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UsageError(f'{path}, line {number}: not a task; expected {{"q": "...", "rel": {{"path": 2}}}}') from error
+            tasks.append(_task(json.loads(line)))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise UsageError(f'{path}, line {number}: not a task; expected {{"q": "...", "rel": {{"path": 2}}}}, grades 0 to {MOST_GRADE}') from error
     if not tasks:
         raise UsageError(f"{path} holds no task")
     return tasks
+
+
+def _task(item: dict[str, Any]) -> Task:
+    """Raises ValueError, KeyError, TypeError or AttributeError for what is none."""
+    answers, type_ = item["rel"], item.get("type") or ""
+    for grade in answers.values():
+        if type(grade) is not int or not 0 <= grade <= MOST_GRADE:
+            raise ValueError(grade)
+    if not isinstance(item["q"], str) or not isinstance(type_, str):
+        raise TypeError(item)
+    (item["q"] + type_).encode()  # half a character could not be printed
+    return Task(item["q"], {path: grade for path, grade in answers.items() if grade}, type_)
 
 
 def from_history(db: sqlite3.Connection, most: int = 200) -> tuple[list[Task], int]:
@@ -131,7 +150,7 @@ def score(tasks: Iterable[Task], rank: Ranker) -> dict[str, dict[str, float]]:
     rows: dict[str, list[dict[str, float]]] = defaultdict(list)
     for task in tasks:
         found = list(dict.fromkeys(rank(task.question)))
-        groups = ("all", task.type) if task.answers else ("off topic",)
+        groups = ("all", f"type {task.type}" if task.type in ("all", OFF_TOPIC) else task.type) if task.answers else (OFF_TOPIC,)
         for group in dict.fromkeys(name for name in groups if name):
             rows[group].append(_score(task.answers, found))
     return {group: {"questions": len(items)} | {name: round(sum(i[name] for i in items) / len(items), 4) for name in COLUMNS[1:]}
@@ -162,7 +181,12 @@ def table(report: dict[str, dict[str, dict[str, float]]]) -> Iterator[str]:
     for name, groups in report.items():
         for group, values in groups.items():
             cells = (f"{values[c]:.3f}" if c != "questions" else str(values[c]) for c in COLUMNS)
-            yield f"| {name} | {group} | " + " | ".join(cells) + " |"
+            yield f"| {name} | {_cell(group)} | " + " | ".join(cells) + " |"
+
+
+def _cell(text: str) -> str:
+    """As Markdown wants it within a table."""
+    return " ".join(text.replace("|", "\\|").split())
 
 
 Report = dict[str, dict[str, dict[str, float]]]  # search -> group -> COLUMNS
@@ -180,11 +204,19 @@ def evaluate(db: sqlite3.Connection, tasks: list[Task], embedder: Callable[[Sett
     return report
 
 
+def _of_another_model(db: sqlite3.Connection) -> list[str]:
+    """A warning where the index cannot be asked by meaning."""
+    reader = Reader(db)
+    built, configured = reader.state().model, embed.get(reader.settings()).model
+    return [] if built == configured else [f"the index was built with {built}, configured is {configured}: every search here answers by keywords only;"
+                                           " run: vecsearch rebuild"]
+
+
 def run(repository: Path, set_file: Path | None, kinds: frozenset[str], providers: Iterable[str]) -> tuple[Report, list[str]]:
     """(scores, what a reader must know about them) of a set, or of the repository's history if none is given."""
     db = open_readonly(repository)
     try:
-        notes: list[str] = []
+        notes: list[str] = _of_another_model(db)
         if set_file:
             tasks = read_set(set_file)
         else:

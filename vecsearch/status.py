@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from . import publish
-from .errors import NoIndexError
+from . import embed, publish
+from .errors import EmbedError, NoIndexError
 from .fossil.repository import change_mark, open_readonly
 from .store import exchange
 from .store.reader import Reader
@@ -30,11 +30,11 @@ def _collect(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
         state = reader.state()
     except NoIndexError as error:
         return {"repository": str(path), "state": "no_index", "message": str(error)}
-    stale = reader.mark("change") != change_mark(db)
+    word, message = _state(db, reader, state.model)
     return {
         "repository": str(path),
-        "state": "stale" if stale else "ok",
-        "message": "the repository has changed since it was indexed; run: vecsearch index" if stale else "",
+        "state": word,
+        "message": message,
         "model": state.model,
         "dim": state.dim,
         "checkin": state.checkin,
@@ -45,6 +45,19 @@ def _collect(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
         "peers": {peer.name: peer.location for peer in exchange.peers(db)},
         "skipped": [{"name": name, "kind": kind, "reason": reason} for name, kind, reason in reader.skipped()],
     }
+
+
+def _state(db: sqlite3.Connection, reader: Reader, built: str) -> tuple[str, str]:
+    """(state, what is wrong and what to do); of several the gravest, as a search would say."""
+    try:
+        configured = embed.get(reader.settings()).model
+    except EmbedError as error:
+        return "semantic_unavailable", str(error)
+    if configured != built:
+        return "model_mismatch", f"the index was built with {built}, configured is {configured}: searches answer by keywords only; run: vecsearch rebuild"
+    if reader.mark("change") != change_mark(db):
+        return "stale", "the repository has changed since it was indexed; run: vecsearch index"
+    return "ok", ""
 
 
 def as_text(facts: dict[str, Any], *, with_skipped: bool) -> str:

@@ -33,7 +33,7 @@ class Recipe:
     """The constants. Arms are weights of reciprocal ranks; boosts are in units of the best fused score,
     so that they mean the same for every query."""
 
-    #: The two arms of the contract; meaning stands alone against three arms of words, and as much as they together.
+    #: The two arms of the contract; meaning stands alone against the arms of words, and weighs as much as these four.
     keyword: float = 0.75
     semantic: float = 2.0
     #: Other forms of the words: half, since what was typed should win.

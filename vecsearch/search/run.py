@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -68,11 +69,14 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
     clock.lap("open")
     similarity = _similarity(shelf, mask, state, embedder, query, result)
     clock.lap("semantic")
-    evidence = _evidence(lexicon, shelf, mask, query, result)
+    by_meaning = query.mode == "semantic" and similarity is not None
+    evidence = None if by_meaning else _evidence(lexicon, shelf, mask, query, result)
     clock.lap("keyword")
     fused = None if evidence is not None and state.model.startswith(LETTERS_ONLY) else similarity
     found = gather.field(reader, shelf, lexicon, known, mask, evidence, fused, query)
     relevant = _is_relevant(found, floor.from_mark(reader.mark("floor"), state.model))
+    if by_meaning:  # similarity is of one scale for all kinds, and is what was asked for
+        recipe = replace(recipe, apart=False, authority=False)
     ranking = rank.rank(found, recipe) if relevant else rank.Ranking()
     clock.lap("rank")
     hits.fill(db, reader, memory, result, found, ranking, similarity, base_url)
@@ -107,7 +111,7 @@ def _similarity(shelf: Shelf, mask: np.ndarray, state: State, embedder: Callable
 
 def _evidence(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray, query: Query, result: Result) -> lexical.Evidence | None:
     """What the rows hold of the query's words; None where the keyword arm does not answer."""
-    if query.mode == "semantic" or not mask.any():
+    if not mask.any():
         return None
     if not lexicon.reader.has_lexical():
         result.degrade("keyword_unavailable", "answered by meaning only: there is no full-text index here")

@@ -100,6 +100,16 @@ def test_letters_that_the_tokenizer_drops_are_looked_for(ask):
     assert paths(ask("C++"))[0] == "docs/cpp.md"
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
+def test_the_ranks_that_are_shown_make_the_fused_score(ask, mode):
+    """Reciprocal rank fusion by hand: weight / (20 + rank), summed over the arms (docs/ranking.md)."""
+    weights = {"keyword": 0.75, "semantic": 2.0, "forms": 0.5, "names": 0.25, "document": 0.5, "whole": 1.0}
+    found = ask("how is the load of the server compared with a threshold", k=20, explain=True, mode=mode).hits
+    assert found
+    for hit in found:
+        assert hit.explain["fused"] == pytest.approx(sum(weights[arm] / (20 + place) for arm, place in hit.arms.items()), abs=1e-4)
+
+
 def test_what_is_excluded_is_in_no_arm(ask):
     assert "docs/backup.md" in paths(ask("snapshot repository"))
     assert "docs/backup.md" not in paths(ask("copy every night -snapshot -snapshots"))

@@ -32,12 +32,6 @@ class Arm:
             return []
         return [self.artifacts[own[ranked(self.scores[own], depth)]] for own in self.kinds]
 
-    def overall(self, best: list[np.ndarray], depth: int) -> np.ndarray:
-        """Of the best of each kind the best of all, best first; equal ones in the order of the shelf."""
-        among = np.concatenate(best) if best else np.zeros(0, np.int64)
-        scores = self.scores[np.searchsorted(self.artifacts, among)]
-        return among[np.lexsort((among, -scores))[:depth]]
-
 
 def of_rows(evidence: Evidence | None, similarity: np.ndarray | None) -> dict[str, np.ndarray]:
     """float32 [n rows] of each arm."""

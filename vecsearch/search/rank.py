@@ -92,22 +92,22 @@ class Field:
 
 @dataclass
 class Ranking:
-    """`rows` best first, at most PER_ARTIFACT of each artifact. `arms`: the artifacts of each arm, best first.
-    For each of the `candidates`: what each of the `steps` gave it, and how many `further` rows it has."""
+    """`rows` best first, at most PER_ARTIFACT of each artifact. `arms`: of each arm the artifacts of each kind,
+    best first. For each of the `candidates`: what each of the `steps` gave it, and how many `further` rows it has."""
 
     rows: list[int] = field(default_factory=list)
-    arms: dict[str, np.ndarray] = field(default_factory=dict)
+    arms: dict[str, list[np.ndarray]] = field(default_factory=dict)
     candidates: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     further: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     steps: dict[str, np.ndarray] = field(default_factory=dict)
 
     def place(self, arm: str, artifact: int) -> int:
-        """The artifact's rank in the arm, 0 if it is in none of the first."""
+        """The artifact's rank in the arm, among those of its kind where these are ranked apart; 0 if it is none of the first."""
         return self._places[arm].get(artifact, 0)
 
     @cached_property
     def _places(self) -> dict[str, dict[int, int]]:
-        return {arm: {artifact: place for place, artifact in enumerate(best.tolist(), 1)} for arm, best in self.arms.items()}
+        return {arm: {artifact: place for of_kind in best for place, artifact in enumerate(of_kind.tolist(), 1)} for arm, best in self.arms.items()}
 
     def folded(self, artifact: int) -> int:
         """How many of its rows matched beside those that are shown."""
@@ -128,10 +128,9 @@ def rank(found: Field, recipe: Recipe = RECIPE) -> Ranking:
     """The order of all rows that any arm found."""
     ranking, fused = Ranking(), np.zeros(len(found.shelf.starts) - 1)
     for name, arm in arms.of_artifacts(found.shelf, found.mask, found.evidence, found.similarity, recipe.luck, recipe.apart).items():
-        best = arm.best(recipe.depth)
-        for of_kind in best:
+        ranking.arms[name] = arm.best(recipe.depth)
+        for of_kind in ranking.arms[name]:
             add_ranks(fused, of_kind, getattr(recipe, name), recipe.k)
-        ranking.arms[name] = arm.overall(best, recipe.depth)
     candidates = np.flatnonzero(fused != 0)  # faster than of numbers
     found.known.ask(candidates)
     candidates = candidates[found.known.visible[candidates]]

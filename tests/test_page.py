@@ -60,6 +60,7 @@ def test_a_person_without_script_asks_narrows_and_turns_the_page(site, plain_bro
     assert "Ask in words" in page.find_element(By.TAG_NAME, "main").text
     assert not page.find_elements(By.CSS_SELECTOR, ".vs-slash")  # no script ran
     page.find_element(By.NAME, "q").send_keys("restore file", Keys.ENTER)
+    WebDriverWait(page, 15).until(lambda p: p.find_elements(By.CSS_SELECTOR, ".vs-hit"))  # a key waits for no page
     assert page.find_element(By.NAME, "q").get_attribute("value") == "restore file"
     [count] = texts(page, ".vs-count")
     total = int(count.split()[0])

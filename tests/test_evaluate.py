@@ -140,6 +140,6 @@ def test_an_index_of_another_model_is_said_by_each_command(vecsearch, indexed):
         db.execute("UPDATE fx_vec_state SET model='builtin:mosaic@3'")
     shown = json.loads(vecsearch("status", "-R", indexed, "--json", check=True).stdout)
     assert shown["state"] == "model_mismatch" and "vecsearch rebuild" in shown["message"]
-    assert "answers by keywords only" in vecsearch("eval", "-R", indexed, "--from-history").stderr
+    assert "hybrid and semantic answer by keywords only" in vecsearch("eval", "-R", indexed, "--from-history").stderr
     found = json.loads(vecsearch("search", "-R", indexed, "--mode", "semantic", "--json", "restore", check=True).stdout)
     assert found["state"] == "model_mismatch" and found["hits"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vecsearch.errors import UsageError
-from vecsearch.search.fuse import best_of, ranked, reciprocal_ranks
+from vecsearch.search.fuse import add_ranks, best_of, ranked
 from vecsearch.search.lexical import unwanted, words_of
 from vecsearch.search.query import MAX_CHARS, MAX_TERMS, Query, clean, known_kind, parse, whole_number
 
@@ -95,10 +95,11 @@ def test_of_many_scores_the_same_are_best(seed):
 
 def test_fusion_by_hand():
     # k = 60: 1/61 + 1/62 for the first; 1/61 for the second, 1/62 for the third.
-    arms = {"semantic": np.array([0.9, 0.0, 0.5]), "keyword": np.array([2.0, 3.0, 0.0])}
-    fused = reciprocal_ranks(arms, {"semantic": 1.0, "keyword": 1.0}, k=60)
+    fused = np.zeros(3)
+    add_ranks(fused, ranked(np.array([0.9, 0.0, 0.5]), 50), 1.0, 60)
+    assert fused == pytest.approx([1 / 61, 0, 1 / 62])
+    add_ranks(fused, ranked(np.array([2.0, 3.0, 0.0]), 50), 1.0, 60)
     assert fused == pytest.approx([1 / 61 + 1 / 62, 1 / 61, 1 / 62])
-    assert reciprocal_ranks(arms, {"semantic": 1.0}, k=60) == pytest.approx([1 / 61, 0, 1 / 62])
 
 
 def test_best_of_each_artifact():

@@ -208,7 +208,7 @@ def _of_another_model(db: sqlite3.Connection) -> list[str]:
     """A warning where the index cannot be asked by meaning."""
     reader = Reader(db)
     built, configured = reader.state().model, embed.get(reader.settings()).model
-    return [] if built == configured else [f"the index was built with {built}, configured is {configured}: every search here answers by keywords only;"
+    return [] if built == configured else [f"the index was built with {built}, configured is {configured}: hybrid and semantic answer by keywords only;"
                                            " run: vecsearch rebuild"]
 
 

@@ -5,7 +5,6 @@ Words are in a few thousand rows, so their arms know only the artifacts of these
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 #: Cormack, Clarke and Buettcher (SIGIR 2009) found 60 good over long lists; ours are short, and the first
@@ -38,18 +36,8 @@ def _promising(scores: np.ndarray, depth: int) -> np.ndarray:
     return scores > 0
 
 
-def reciprocal_ranks(arms: Mapping[str, np.ndarray], weights: Mapping[str, float], depth: int = DEPTH,
-                     k: int = RRF_K) -> np.ndarray:
-    """The sum over the arms of weight / (k + rank), for each position; scores themselves never mix."""
-    fused = np.zeros(len(next(iter(arms.values()))))
-    for name, scores in arms.items():
-        if weights.get(name):
-            add_ranks(fused, ranked(scores, depth), weights[name], k)
-    return fused
-
-
 def add_ranks(fused: np.ndarray, best: np.ndarray, weight: float, k: int) -> None:
-    """Adds what an arm gives the positions that it has, best first."""
+    """Adds weight / (k + rank) for each position that an arm has, best first; scores themselves never mix."""
     fused[best] += weight / (k + 1.0 + np.arange(len(best)))
 
 

@@ -28,12 +28,18 @@ BENCHMARK = set("""aiohttp fastapi flask httpx model2vec pydantic requests starl
 trpc vitest axum tokio serde ripgrep gin cobra chi rails sinatra laravel gson okhttp retrofit jackson alamofire curl redis
 jq libuv fmt fmtlib nlohmann spdlog phoenix plug ecto pandoc xmonad cats circe ktor exposed zls clap-zig zig-clap bats nvm
 dapper messagepack telescope lazy.nvim sqlite fossil""".split())
-#: Copies of these that other packages carry under names of their own: cmake's libuv, cargo's serde, anybody's SQLite.
-COPIES = re.compile(r"(^|/)(cm)?libuv|(^|/)serde[-_]|(^|/)sqlite", re.I)
+#: Copies that packages carry under names of their own: of these (cmake's libuv, cargo's serde, anybody's SQLite), and of what
+#: these carry themselves (zlib, googletest, Jim Tcl, Tcl's header, Lemon's parser, Office's theme).
+#: training/copies.py looks for more.
+COPIES = re.compile(
+    r"(^|/)(cm)?libuv|(^|/)serde[-_]|(^|/)sqlite\w*\.[ch]$|zlib|minizip|(^|/)(mini)?unzi?p?\.[ch]$|google(test|mock)|(^|/)g(test|mock)[/.]"
+    r"|linenoise|autosetup|jim(tcl|sh)|(^|/)tcl(PlatDecls)?\.h$|(^|/)(lempar|configparser)\.c$|(^|/)writer/theme\.py$"
+    r"|(^|/)(adler32|crc32|deflate|gz(close|guts|lib|read|write)|inf(back|fast|fixed|late|trees)|trees|uncompr|(ft)?zconf|zutil)\.[ch]$", re.I)
 SKIPPED = re.compile(
     r"(^|/)(_?vendor(ed)?|node_modules|third.?party|extern(al)?|deps|testdata|fixtures|locale|i18n|po|dist|min|build|debian|"
     r"test[-_]?suite|snapshots?|generated|licen[cs]es?|translations?|zh[-_\w]*|ja|ko|fr|de|es|ru|pt[-_\w]*)/"
-    r"|\.min\.|\.d\.ts$|(^|/)(licen[cs]e|copying|copyright|authors|thanks|third.?party)[^/]*$|[.](po|fr|de|ja|ko|es|tr)\.\w+$", re.I)
+    r"|\.min\.|\.d\.ts$|(^|/)(licen[cs]e|copying|copyright|authors|thanks|third.?party)[^/]*$|(licen[cs]e|notices|code[-_]of[-_]conduct)\.\w+$"
+    r"|(^|/)conf\.py$|[.](po|fr|de|ja|ko|es|tr)\.\w+$", re.I)
 TESTS = re.compile(r"(^|/)(__)?tests?(__)?/|(^|/)test_|[._]test\.|_spec\.|\.spec\.", re.I)
 #: A file of check-in comments in GNU's form: `* path (function): what was done`.
 HISTORY = re.compile(r"(^|/)ChangeLog(\.\w+)?$")

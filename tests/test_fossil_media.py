@@ -12,9 +12,9 @@ from looking import forge, look  # noqa: F401
 
 from vecsearch.embed.hashing import Hashing
 from vecsearch.errors import VecsearchError
-from vecsearch.fossil import corpus
 from vecsearch.fossil.corpus import media
 from vecsearch.fossil.repository import open_readonly
+from vecsearch.fossil.visible import visible
 from vecsearch.index import index
 from vecsearch.store import connection, settings
 
@@ -57,12 +57,12 @@ def test_a_manifest_is_hidden_with_its_transcript(forge, look):  # noqa: F811
                   "media/b.txt": "fine\n"})
     seen = look(forge)
     keys = [("media", source.hash) for source in seen.of("media")]
-    assert corpus.visible(seen.db, keys) == set(keys)
+    assert visible(seen.db, keys) == set(keys)
     forge.shun(forge.hash_of("to be shunned\n"), rebuild=False)
     for step in (lambda: None, forge.settle):
         step()
         again = look(forge)
-        assert corpus.visible(again.db, keys) == {keys[1]}
+        assert visible(again.db, keys) == {keys[1]}
         assert again.file("media/a.json").skipped == "broken manifest: no transcript media/a.txt"
 
 
@@ -79,10 +79,10 @@ def test_a_transcript_that_was_indexed_is_hidden_whatever_is_at_the_tip_now(forg
         forge.commit({"media/a.txt": "other words\n"})
     [key] = forge.sql("SELECT kind, hash FROM fx_vec_source WHERE kind='media'")
     with closing(open_readonly(forge.path)) as db:
-        assert corpus.visible(db, [key]) == {key}
+        assert visible(db, [key]) == {key}
     forge.shun(forge.hash_of("zqspoken words\n"), rebuild=False)
     with closing(open_readonly(forge.path)) as db:
-        assert corpus.visible(db, [key]) == set()
+        assert visible(db, [key]) == set()
 
 
 def test_a_download_is_verified(tmp_path: Path):

@@ -8,7 +8,7 @@ import pytest
 from looking import SETTINGS, forge, look  # noqa: F401
 
 from vecsearch.errors import ArtifactError
-from vecsearch.fossil import corpus
+from vecsearch.fossil.visible import visible
 from vecsearch.fossil.repository import change_mark, open_readonly, tips
 
 
@@ -19,7 +19,7 @@ def test_private_content_is_no_source(forge, look):  # noqa: F811
     seen = look(forge, branch="secret")
     assert "secret-plan.md" not in {s.path for s in seen.sources}
     assert all("secret" not in seen.document(s).title for s in seen.of("checkin"))
-    assert corpus.visible(seen.db, [("doc", forge.hash_of("hush\n")), ("checkin", public)]) == set()
+    assert visible(seen.db, [("doc", forge.hash_of("hush\n")), ("checkin", public)]) == set()
     forge.update("trunk")
     forge.commit({"shared.md": "also public later\n"})
     assert look(forge).file("shared.md").text == "also public later\n"
@@ -37,7 +37,7 @@ def test_shunned_hidden_and_phantom_artifacts_are_no_sources(forge, look):  # no
     assert [s.path for s in seen.of("doc")] == ["good.md"]
     assert hidden in {s.hash for s in before.of("checkin")} and hidden not in {s.hash for s in seen.of("checkin")}
     keys = [("doc", forge.hash_of(t)) for t in ("to be shunned\n", "will be a phantom\n", "better\n")] + [("checkin", hidden), ("api", "any")]
-    assert corpus.visible(seen.db, keys) == {keys[2], keys[4]}
+    assert visible(seen.db, keys) == {keys[2], keys[4]}
 
 
 def test_a_repository_that_lacks_everything(forge, look):  # noqa: F811
@@ -48,7 +48,7 @@ def test_a_repository_that_lacks_everything(forge, look):  # noqa: F811
     forge.sql("DELETE FROM event")
     seen = look(forge)
     assert (seen.sources, tips(seen.db, SETTINGS)) == ([], [])
-    assert corpus.visible(seen.db, [("ticket", "a" * 40), ("forum", "b" * 64)]) == set()
+    assert visible(seen.db, [("ticket", "a" * 40), ("forum", "b" * 64)]) == set()
 
 
 def test_a_damaged_file_is_named_and_the_others_are_read(forge, look):  # noqa: F811

@@ -9,7 +9,7 @@ from contextlib import closing
 
 from looking import forge, look  # noqa: F401
 
-from vecsearch.fossil import corpus
+from vecsearch.fossil.visible import visible
 
 
 def test_wiki_pages(forge, look):  # noqa: F811
@@ -26,7 +26,7 @@ def test_wiki_pages(forge, look):  # noqa: F811
     seen = look(forge)
     assert {s.path: (seen.document(s).text, seen.document(s).format, s.user) for s in seen.of("wiki")} == {
         "a/b & <c>": ("# Odd name\n", "markdown", "bea"), "Plain": ("just text", "plain", "ann"), "Old": ("second version", "markdown", "ann")}
-    assert corpus.visible(seen.db, [("wiki", held), ("wiki", second), ("wiki", edit)]) == {("wiki", second)}
+    assert visible(seen.db, [("wiki", held), ("wiki", second), ("wiki", edit)]) == {("wiki", second)}
     forge.approve(edit)
     assert look(forge).file("Old").text == "an edit that waits"
     # As Fossil lists them, but for the page that waits.
@@ -59,7 +59,7 @@ def test_tickets(forge, look):  # noqa: F811
         ("Seen here too.", "bea", ""), ("Appended words.", "cid", "")]
     times = [int(row[0]) for row in forge.sql("SELECT strftime('%s', tkt_mtime) FROM ticketchng WHERE icomment='Seen here too.'")]
     assert [document.passages[1].mtime] == times
-    assert corpus.visible(seen.db, [("ticket", uuid), ("ticket", "0" * 40)]) == {("ticket", uuid)}
+    assert visible(seen.db, [("ticket", uuid), ("ticket", "0" * 40)]) == {("ticket", uuid)}
 
 
 def test_a_ticket_of_an_old_fossil_is_split_at_its_separators(forge, look):  # noqa: F811
@@ -81,7 +81,7 @@ def test_moderated_ticket_changes(forge, look):  # noqa: F811
     forge.hold_for_moderation(change, new)
     before = look(forge)
     assert before.texts("ticket") == [["Title\n\nText\n\nstatus: Open"]]
-    assert corpus.visible(before.db, [("ticket", uuid), ("ticket", new)]) == {("ticket", uuid)}
+    assert visible(before.db, [("ticket", uuid), ("ticket", new)]) == {("ticket", uuid)}
     forge.approve(pending)
     after = look(forge)
     assert after.texts("ticket") == [["A title that waits\n\nText\n\nstatus: Open", "not yet approved"]]
@@ -129,7 +129,7 @@ def test_forum_posts(forge, look):  # noqa: F811
     posts = {s.hash: seen.document(s) for s in seen.of("forum")}
     assert {h: (d.title, d.passages[0].text, d.source.user) for h, d in posts.items()} == {
         retitled: ("Restoring files", "How do I restore a file?", "bea"), edited: ("Restoring files", "Like that.", "cid")}
-    assert corpus.visible(seen.db, [("forum", h) for h in (retitled, pending, pending_title)]) == {("forum", retitled)}
+    assert visible(seen.db, [("forum", h) for h in (retitled, pending, pending_title)]) == {("forum", retitled)}
     before = {s.hash: s.fingerprint for s in seen.of("forum")}
     forge.reject(pending)
     forge.approve(pending_title)

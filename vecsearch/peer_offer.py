@@ -11,13 +11,15 @@ from pathlib import Path
 
 from . import publish
 from .errors import BlobError, StoreError
-from .fossil import access, corpus
+from .fossil import access
 from .fossil.repository import open_readonly
+from .fossil.visible import visible
 from .peer_http import fetcher
 from .publish.outgoing import Outgoing
 from .store import catalog, exchange, pack, unversioned, ve01
 from .store.catalog import Catalog
-from .store.exchange import Artifact, Peer
+from .store.exchange import Artifact
+from .store.peer_list import Peer
 from .store.reader import Reader
 from .store.ve01 import Record
 from .types import KINDS
@@ -56,8 +58,8 @@ def _from_tables(theirs: sqlite3.Connection, trusted: bool) -> Offer:
     state = reader.state()
     kinds = frozenset(KINDS) if trusted else access.visible_kinds(theirs, {})
     found = {artifact.hash: artifact for artifact in exchange.artifacts(theirs, kinds)}
-    visible = corpus.visible(theirs, [(artifact.kind, hash_) for hash_, artifact in found.items()])
-    found = {hash_: artifact for hash_, artifact in found.items() if (artifact.kind, hash_) in visible}
+    shown = visible(theirs, [(artifact.kind, hash_) for hash_, artifact in found.items()])
+    found = {hash_: artifact for hash_, artifact in found.items() if (artifact.kind, hash_) in shown}
     files = Outgoing(theirs, state.model, kinds)
     digests = {hash_: _sha3(files.blob(hash_)) for hash_ in found}
     offered = Catalog(state.model, state.dim, 0, checkin=state.checkin, tips=reader.tips(), artifacts=found, digests=digests)

@@ -22,9 +22,10 @@ from .fossil.repository import open_readonly
 from .incoming import entry_of
 from .peer_http import without_login
 from .peer_offer import Offer, is_url, open_offer
-from .store import connection, exchange
+from .store import connection, peer_list
 from .store.catalog import Catalog
-from .store.exchange import Artifact, Peer
+from .store.exchange import Artifact
+from .store.peer_list import Peer
 from .store.reader import Reader
 from .store.writer import Entry, Writer
 from .types import KINDS
@@ -54,12 +55,12 @@ def add(path: Path, name: str, location: str, *, base_url: str = "", trusted: bo
     if base_url and urlsplit(base_url).scheme not in ("http", "https"):
         raise UsageError(f"--base-url must start with http:// or https://, not {base_url}")
     with _writable(path) as db:
-        taken = {peer.name for peer in exchange.peers(db)} | set(Reader(db).projects(KINDS))
+        taken = {peer.name for peer in peer_list.peers(db)} | set(Reader(db).projects(KINDS))
         if name in taken:
             raise UsageError(f"there is a project {name} already; see: vecsearch peer list")
         if not is_url(location) and Path(location).exists() and Path(location).samefile(path):
             raise UsageError(f"{location} is this repository itself; a peer is another one")
-        number = 1 + max((peer.number for peer in exchange.peers(db)), default=0)
+        number = 1 + max((peer.number for peer in peer_list.peers(db)), default=0)
         place = location if is_url(location) else str(Path(location).resolve())
         base = base_url or (without_login(location) if is_url(location) else "")
         return _update(db, Peer(number, name, place, base.rstrip("/"), trusted, "", {}))
@@ -69,7 +70,7 @@ def update(path: Path, names: Iterable[str] = ()) -> list[PeerReport]:
     """Bring the named peers, or all, up to date. One that cannot be read keeps what was taken before."""
     wanted = set(names)
     with _writable(path) as db:
-        known = exchange.peers(db)
+        known = peer_list.peers(db)
         if unknown := wanted - {peer.name for peer in known}:
             raise UsageError(f"there is no peer {', '.join(sorted(unknown))}; see: vecsearch peer list")
         return [_update_or_say_why(db, peer) for peer in known if not wanted or peer.name in wanted]
@@ -85,14 +86,14 @@ def _update_or_say_why(db: sqlite3.Connection, peer: Peer) -> PeerReport:
 def remove(path: Path, name: str) -> int:
     """Forget a peer and all that came from it; how many artifacts that were."""
     with _writable(path) as db:
-        if name not in {peer.name for peer in exchange.peers(db)}:
+        if name not in {peer.name for peer in peer_list.peers(db)}:
             raise UsageError(f"there is no peer {name}; see: vecsearch peer list")
-        rows = exchange.peer_sources(db, name)
+        rows = peer_list.sources(db, name)
         with connection.transaction(db):
             writer = Writer(db)
             writer.remove(facts[0] for facts in rows.values())
             writer.forget_words()
-            exchange.forget_peer(db, name)
+            peer_list.forget(db, name)
         connection.overwrite_log(db)
         return len(rows)
 
@@ -100,7 +101,7 @@ def remove(path: Path, name: str) -> int:
 def listing(path: Path) -> list[tuple[Peer, int]]:
     """Each peer and how many artifacts came from it."""
     with closing(open_readonly(path)) as db:
-        return [(peer, len(exchange.peer_sources(db, peer.name))) for peer in exchange.peers(db)]
+        return [(peer, len(peer_list.sources(db, peer.name))) for peer in peer_list.peers(db)]
 
 
 @contextmanager
@@ -119,7 +120,7 @@ def _update(db: sqlite3.Connection, peer: Peer) -> PeerReport:
     """Read everything first, then write it in one transaction."""
     with open_offer(peer) as offer:
         _require_same_model(db, peer, offer.catalog)
-        known = exchange.peer_sources(db, peer.name)
+        known = peer_list.sources(db, peer.name)
         report = PeerReport(peer.name)
         entries, moved = _changes(peer, offer, known, report)
     gone = [facts[0] for hash_, facts in known.items() if hash_ not in offer.catalog.artifacts]
@@ -132,7 +133,7 @@ def _update(db: sqlite3.Connection, peer: Peer) -> PeerReport:
         writer.remove(gone)
         if gone:
             writer.forget_words()  # a peer removes what may no longer be read there
-        exchange.save_peer(db, replace(peer, checkin=offer.catalog.checkin, tips=dict(offer.catalog.tips)))
+        peer_list.save(db, replace(peer, checkin=offer.catalog.checkin, tips=dict(offer.catalog.tips)))
     if gone:
         connection.overwrite_log(db)
     report.taken, report.moved, report.removed = len(entries), len(moved), len(gone)

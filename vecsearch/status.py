@@ -10,7 +10,7 @@ from typing import Any
 from . import embed, publish
 from .errors import EmbedError, NoIndexError
 from .fossil.repository import change_mark, open_readonly
-from .store import exchange
+from .store import peer_list
 from .store.reader import Reader
 from .types import KINDS
 
@@ -42,7 +42,7 @@ def _collect(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
         "kinds": {kind: {"artifacts": a, "chunks": c} for kind, (a, c) in reader.counts(KINDS).items()},
         "lexical": reader.has_lexical(),
         "published": publish.facts(db, reader.settings()),
-        "peers": {peer.name: peer.location for peer in exchange.peers(db)},
+        "peers": {peer.name: peer.location for peer in peer_list.peers(db)},
         "skipped": [{"name": name, "kind": kind, "reason": reason} for name, kind, reason in reader.skipped()],
     }
 

@@ -17,7 +17,7 @@ _RUN = re.compile(r"[A-Za-z0-9][\w-]*")
 _BORDER = re.compile(r"[a-z][A-Z0-9]|[A-Z]{2}[a-z]|[0-9][A-Za-z]|[A-Za-z][0-9]|[A-Za-z0-9][_-]+[A-Za-z0-9]")
 _DASHES = re.compile(r"(?<!\w)-+|-+(?!\w)")
 #: Han, kana, Hangul: no blank shows where a word ends.
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f]+")
+_UNSPACED = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f]+"  # takes 2 ms to compile
 
 
 def words(text: str) -> list[str]:
@@ -40,7 +40,7 @@ def pairs(text: str) -> str:
     """The text with each run of an unspaced script as overlapping pairs: 検索機能 -> 検索 索機 機能."""
     if text.isascii():
         return text
-    return _UNSPACED.sub(lambda run: f" {_overlap(run.group())} ", text)
+    return re.sub(_UNSPACED, lambda run: f" {_overlap(run.group())} ", text)
 
 
 def _overlap(run: str) -> str:

@@ -13,6 +13,7 @@ from ..config import Settings
 from ..errors import ArtifactError, NoIndexError, StoreError
 from ..fossil import corpus, since
 from ..fossil.repository import change_mark, secrecy_mark, tips
+from ..fossil.visible import visible
 from ..publish.publisher import Publisher
 from ..report import Report
 from ..store import check, connection, known, packed, schema
@@ -162,8 +163,8 @@ class Run:
     def _remove_forbidden(self, indexed: dict[str, Known], wanted: dict[str, Source]) -> None:
         """What nobody may read any more goes first, and none of its words stays in the file."""
         lost = [(was.kind, hash_) for hash_, was in indexed.items() if hash_ not in wanted]
-        visible = corpus.visible(self.db, lost)
-        forbidden = [hash_ for kind, hash_ in lost if (kind, hash_) not in visible]
+        shown = visible(self.db, lost)
+        forbidden = [hash_ for kind, hash_ in lost if (kind, hash_) not in shown]
         if not forbidden:
             return
         with connection.transaction(self.db):

@@ -18,7 +18,7 @@ from ..config import Settings
 from ..errors import UsageError
 from ..fossil.repository import open_readonly
 from ..index import Run
-from ..store import connection, exchange
+from ..store import connection, peer_list
 from ..store.reader import Reader
 from ..store.writer import Writer
 from ..types import Chunk, Document, Embedder, Source
@@ -70,7 +70,7 @@ def _require_name(path: Path, project: str) -> None:
         raise UsageError(f'a library\'s name has 1 to 64 letters, digits, ".", "_", "-", not "{project[:80]}"')
     db = open_readonly(path)
     try:
-        if project in {peer.name for peer in exchange.peers(db)}:
+        if project in {peer.name for peer in peer_list.peers(db)}:
             raise UsageError(f"there is a peer {project} already; see: vecsearch peer list")
     finally:
         db.close()

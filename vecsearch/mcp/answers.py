@@ -15,6 +15,7 @@ from typing import Any
 from .. import embed
 from ..errors import UsageError
 from ..fossil import corpus
+from ..fossil.visible import visible
 from ..present import result_json
 from ..search.address import Addresses
 from ..search.query import Query, known_kind, parse
@@ -148,7 +149,7 @@ def _passage(caller: Caller, options: Mapping[str, Any]) -> StoredChunk:
         raise UsageError(f"give at least {SHORTEST_HASH} digits of the hash")
     there = passage.starting(reader, start, seq) if 0 <= seq <= LAST_SEQ else []
     found = [chunk for chunk in there if chunk.kind in caller.kinds]
-    shown = corpus.visible(caller.db, [(c.kind, c.hash) for c in found if not c.project])
+    shown = visible(caller.db, [(c.kind, c.hash) for c in found if not c.project])
     found = [chunk for chunk in found if chunk.project or (chunk.kind, chunk.hash) in shown]
     if len({chunk.hash for chunk in found}) > 1:
         raise UsageError("several artifacts begin with these digits: give more of the hash")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from ..fossil import links
-from ..store import exchange
+from ..store import peer_list
 from ..store.reader import Reader, StoredChunk
 
 
@@ -15,7 +15,7 @@ class Addresses:
 
     def __init__(self, reader: Reader, base_url: str):
         self.base_url, self.libraries = base_url, reader.library_templates()
-        self.peers = {peer.name: peer for peer in exchange.peers(reader.db)}
+        self.peers = {peer.name: peer for peer in peer_list.peers(reader.db)}
 
     def checkin(self, chunk: StoredChunk, tips: Mapping[str, str], newest: str) -> str:
         """The check-in at which the hit's artifact was read, the peer's for a peer's."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..fossil import corpus
+from ..fossil.visible import visible
 from ..store.reader import Reader
 from ..store.shelf import Shelf
 from ..types import KINDS, Hit
@@ -66,8 +66,8 @@ def _still_shown(db: sqlite3.Connection, shelf: Shelf, page: list[int], passages
     """The rows of the page with their passages, asked once more whether Fossil would show them, however sure
     the ranking was; a peer's are another repository's affair."""
     found = [(row, passages[i]) for row in page if (i := int(shelf.ids[row])) in passages]
-    visible = corpus.visible(db, [(passage.chunk.kind, passage.chunk.hash) for _, passage in found if not passage.chunk.project])
-    return [(row, passage) for row, passage in found if passage.chunk.project or (passage.chunk.kind, passage.chunk.hash) in visible]
+    shown = visible(db, [(passage.chunk.kind, passage.chunk.hash) for _, passage in found if not passage.chunk.project])
+    return [(row, passage) for row, passage in found if passage.chunk.project or (passage.chunk.kind, passage.chunk.hash) in shown]
 
 
 def _explanation(found: Field, ranking: Ranking, row: int) -> dict[str, float]:

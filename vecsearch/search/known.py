@@ -6,7 +6,8 @@ import sqlite3
 
 import numpy as np
 
-from ..fossil import corpus, standing
+from ..fossil import standing
+from ..fossil.visible import visible
 from ..store.reader import Reader
 from ..store.shelf import Shelf
 from .memory import Memory
@@ -33,7 +34,7 @@ class Known:
             return
         facts = self.reader.artifact_facts([int(i) for i in self.shelf.ids[self.shelf.starts[missing]]])
         own = [(kind, hash_) for kind, _, hash_, project, _ in facts if not project]
-        closed, links, shown = standing.closed_tickets(self.db, own), standing.links_to(self.db, own), corpus.visible(self.db, own)
+        closed, links, shown = standing.closed_tickets(self.db, own), standing.links_to(self.db, own), visible(self.db, own)
         self.path[missing] = [path for _, path, *_ in facts]
         self.mtime[missing] = [mtime for *_, mtime in facts]
         self.closed[missing] = [not project and hash_ in closed for _, _, hash_, project, _ in facts]

@@ -16,7 +16,7 @@ _PAGES = frozenset({"doc", "instruction", "wiki", "technote", "ticket", "forum"}
 WORDS = 7
 _WORD = re.compile(r"[\w-]+")
 _MARK = re.compile("<mark>(.*?)</mark>")
-_NEITHER_WORD_NOR_BLANK = re.compile(r"<[^>]*>|&[^;]*;|[^\w\s\u0080-\U0010ffff-]")
+_NEITHER_WORD_NOR_BLANK = re.compile(r"<[^>]*>|&[^;]*;|(?![\w\s-])[\x00-\x7f]")
 _CAPITAL = re.compile("[A-Z]")
 _BETWEEN = re.compile(r"[\s_-]+")
 

@@ -25,6 +25,7 @@ _TESTS = re.compile(
 )
 _EXAMPLES = re.compile(r"(?:^|/)(?:_?examples?|docs?_src|samples?|benchmarks?|benches)/")
 _OLD = re.compile(r"(?:^|/)_?(?:compat|legacy|deprecated|v1compat)/")
+_SEPARATOR = re.compile(r"[.\-\s]")
 _GATHERS = re.compile(r"(?:^|/)(?:__init__\.py|package-info\.java|index\.d\.ts)$")
 
 
@@ -40,10 +41,16 @@ def weight(path: str) -> float:
 @lru_cache(maxsize=100_000)
 def _name_words(path: str) -> tuple[frozenset[str], frozenset[str]]:
     """Stems of the words of the file's own name and of its directories'."""
-    pure = PurePosixPath(path)
-    own = [piece for word in re.split(r"[.\-\s]", pure.stem) for piece in (parts(word) or [word.lower()])]
-    above = [piece for name in pure.parts[:-1] for piece in [name.lower(), *parts(name)]]
+    *folders, name = path.rstrip("/").split("/")
+    own = [piece for word in _SEPARATOR.split(_stem(name)) for piece in (parts(word) or [word.lower()])]
+    above = [piece for name in folders if name for piece in [name.lower(), *parts(name)]]
     return frozenset(map(stem, own)), frozenset(map(stem, above))
+
+
+def _stem(name: str) -> str:
+    """Without its suffix, as pathlib has it, which takes five times as long."""
+    dot = name.rfind(".")
+    return name[:dot] if 0 < dot < len(name) - 1 else name
 
 
 def wanted(words: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 
 from ..errors import NoIndexError, UsageError
-from ..fossil import corpus
+from ..fossil.visible import visible
 from ..store import passage
 from ..store.connection import one_state
 from ..store.reader import Reader, StoredChunk
@@ -79,5 +79,5 @@ def _nearest(books: Shelf, chunk_id: int) -> list[tuple[int, float]]:
 
 
 def _visible(db: sqlite3.Connection, chunks: list[StoredChunk]) -> list[StoredChunk]:
-    shown = corpus.visible(db, [(c.kind, c.hash) for c in chunks if not c.project])
+    shown = visible(db, [(c.kind, c.hash) for c in chunks if not c.project])
     return [c for c in chunks if c.project or (c.kind, c.hash) in shown]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import schema
-from .reader import Reader, StoredChunk
+from .reader import StoredChunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,6 @@ def put(db: sqlite3.Connection, ids: Sequence[int], places: np.ndarray) -> None:
     db.execute("DELETE FROM fx_vec_map")
     rows = [(int(i), round(float(x), 4), round(float(y), 4)) for i, (x, y) in zip(ids, places, strict=True)]
     db.executemany("INSERT INTO fx_vec_map VALUES(?,?,?)", rows)
-
-
-def has_map(reader: Reader) -> bool:
-    """An index made by an older version has none before its next run."""
-    return {"fx_vec_map", "fx_vec_detail", "fx_vec_source"} <= reader.tables
 
 
 def points(db: sqlite3.Connection, kinds: Iterable[str]) -> list[Point]:

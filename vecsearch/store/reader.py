@@ -114,6 +114,10 @@ class Reader:
             return {}
         return self._once("tips", lambda: dict(self.db.execute("SELECT CAST(branch AS TEXT), CAST(ci AS TEXT) FROM fx_vec_tip")))
 
+    def has_map(self) -> bool:
+        """Whether the chunks have their places on the map (plane.py): an index made by an older version has none before its next run."""
+        return {"fx_vec_map", "fx_vec_detail", "fx_vec_source"} <= self.tables
+
     def has_lexical(self) -> bool:
         """Whether the full-text index is there and this SQLite can read it."""
         return "fx_vec_fts" in self.tables and self._once("fts5", lambda: schema.has_fts5(self.db))

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flask import Flask, Response
+from flask.templating import Environment
 from werkzeug.exceptions import HTTPException
 
 from ..errors import VecsearchError
@@ -27,13 +28,20 @@ from .resources import add_filters, resource_folder
 __all__ = ["create_app", "resource_folder"]
 
 
+class _App(Flask):
+    def create_jinja_environment(self) -> Environment:
+        """Called by Flask before the first page; JSON does without."""
+        made = super().create_jinja_environment()
+        made.trim_blocks = made.lstrip_blocks = True
+        made.bytecode_cache = compiled_templates()
+        add_filters(made.filters)
+        return made
+
+
 def create_app(repository_path: str) -> Flask:
     """The app for one repository. Nothing is opened before the first request."""
-    app = Flask("vecsearch", template_folder=str(resource_folder("templates")), static_folder=None)
+    app = _App("vecsearch", template_folder=str(resource_folder("templates")), static_folder=None)
     app.config.update(REPOSITORY=repository_path, MAX_CONTENT_LENGTH=1 << 20)
-    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    app.jinja_env.bytecode_cache = compiled_templates()
-    add_filters(app.jinja_env.filters)
     app.add_url_rule("/", "search", page.page)
     app.add_url_rule("/map", "map", _map)
     app.add_url_rule("/openapi.json", "openapi", _openapi)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from flask import Response, render_template
 
-from ..fossil import corpus
+from ..fossil.visible import visible
 from ..present import result_json
 from ..search.query import clean
 from ..search.run import Result
@@ -55,7 +55,7 @@ def _visible_names(db: sqlite3.Connection, typed: str, kinds: frozenset[str]) ->
     if not {"fx_vec_detail", "fx_vec_chunk"} <= Reader(db).tables:
         return []
     rows = _symbols(db, typed, kinds) + names.beginning(db, typed, kinds, 20 * MOST)
-    shown = corpus.visible(db, [(kind, hash_) for _, kind, hash_, project in rows if not project])
+    shown = visible(db, [(kind, hash_) for _, kind, hash_, project in rows if not project])
     found: dict[str, str] = {}
     for name, kind, hash_, project in rows:
         if project or (kind, hash_) in shown:

@@ -17,12 +17,12 @@ import numpy as np
 from flask import Response, request
 
 from .. import embed
-from ..fossil import corpus
+from ..fossil.visible import visible
 from ..search.address import Addresses
 from ..search.query import whole_number
 from ..search.run import search
 from ..store.connection import one_state
-from ..store.plane import Point, has_map, points
+from ..store.plane import Point, points
 from ..store.reader import Reader, StoredChunk
 from ..types import KINDS, Hit
 from . import replies
@@ -60,25 +60,25 @@ def page() -> Response:
         permitted = kinds & asked.query.kinds if asked.query.kinds else kinds
         held = _counts(reader, kinds)
         common = {"asked": asked, "kinds": [kind for kind in KINDS if kind in held], "facets": {}, "projects": [],
-                  "closed": not kinds, "drawable": has_map(reader), "shapes": SHAPES, "width": WIDTH, "height": HEIGHT}
+                  "closed": not kinds, "drawable": reader.has_map(), "shapes": SHAPES, "width": WIDTH, "height": HEIGHT}
         if request.args.get("view") == "graph":
             return replies.html("graph.html", graph=_graph(db, reader, permitted, asked.base), **common)
         return replies.html("map.html", **common, **_map(db, reader, permitted, asked))
 
 
 def _counts(reader: Reader, kinds: frozenset[str]) -> dict:
-    return reader.counts(kinds) if kinds and has_map(reader) else {}
+    return reader.counts(kinds) if kinds and reader.has_map() else {}
 
 
 def _visible(db: sqlite3.Connection, chunks: Iterable[StoredChunk]) -> set[tuple[str, str, str]]:
     """(project, kind, hash) of what may still be shown; a peer's is another repository's affair."""
     keys = {(c.project, c.kind, c.hash) for c in chunks}
-    here = corpus.visible(db, sorted((kind, hash_) for project, kind, hash_ in keys if not project))
+    here = visible(db, sorted((kind, hash_) for project, kind, hash_ in keys if not project))
     return {key for key in keys if key[0] or key[1:] in here}
 
 
 def _map(db: sqlite3.Connection, reader: Reader, kinds: frozenset[str], asked: Asked) -> dict:
-    found = points(db, kinds) if kinds and has_map(reader) else []
+    found = points(db, kinds) if kinds and reader.has_map() else []
     visible = _visible(db, (p.chunk for p in found))
     shown = [p for p in found if (p.chunk.project, p.chunk.kind, p.chunk.hash) in visible]
     at = _places(shown)
@@ -179,7 +179,7 @@ def _listed(shown: list[Point], inside: np.ndarray, address: Callable[[StoredChu
 def _graph(db: sqlite3.Connection, reader: Reader, kinds: frozenset[str], base: str) -> Graph:
     """Over the files among the kinds, without what has become invisible."""
     files = kinds & {"doc", "code", "instruction", "media"}
-    if not files or not has_map(reader):
+    if not files or not reader.has_map():
         return Graph()
     with one_state(db):
         return close_files(reader.shelf(reader.state(), files), lambda ids: _files(db, reader, ids), _address(reader, base), WIDTH)

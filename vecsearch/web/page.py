@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from flask import Response, request
 
 from .. import embed
 from ..errors import ArtifactError
-from ..fossil import artifact, repository
+from ..fossil import repository
 from ..fossil.behind import checkins_since
-from ..fossil.corpus import media
 from ..present import code_lines
 from ..search.query import CUT
 from ..search.run import Result, search
-from ..search.similar import similar
 from ..store import passage, seen
 from ..store.connection import one_state
-from ..store.plane import has_map
 from ..store.reader import Reader
 from ..types import KINDS, Hit
 from . import formats, replies
 from .asked import Asked, read, read_format
 from .visit import visit
+
+if TYPE_CHECKING:
+    from ..fossil.corpus import media
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ def answer_to(db: sqlite3.Connection, asked: Asked, kinds: frozenset[str]) -> An
     if not kinds:
         return Answer(asked, Result(asked.query, message="nothing here is open to you; log in to search"), kinds)
     if asked.like:
+        from ..search.similar import similar
+
         result = similar(db, asked.like, asked.query, kinds, asked.base)
     else:
         result = search(db, lambda: embed.get(Reader(db).settings()), asked.query, kinds, asked.base)
@@ -97,7 +100,7 @@ def _page(db: sqlite3.Connection, answer: Answer) -> Response:
         previous_url=asked.link(offset=max(0, offset - asked.query.k)) if offset else "",
         code_lines=code_lines,
         asset=lambda hit: _asset(db, hit),
-        has_map=indexed and has_map(reader),
+        has_map=indexed and reader.has_map(),
     )
 
 
@@ -127,6 +130,9 @@ def _asset(db: sqlite3.Connection, hit: Hit) -> media.Asset | None:
     """What a media hit's manifest says of its asset; of a peer's there is no manifest here."""
     if hit.kind != "media" or hit.project:
         return None
+    from ..fossil import artifact
+    from ..fossil.corpus import media
+
     try:
         return media.parse(artifact.read_hash(db, hit.hash))
     except (ArtifactError, ValueError):

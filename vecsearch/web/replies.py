@@ -16,7 +16,6 @@ from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 
 from ..errors import VecsearchError
-from ..log import Log
 from ..store.connection import explain
 from .asked import FORMATS
 from .resources import static_text
@@ -102,6 +101,8 @@ def broken(error: Exception) -> Response:
 
 
 def _log(status: int, message: str) -> None:
+    from ..log import Log
+
     Log.of(current_app.config["REPOSITORY"], request.environ["wsgi.errors"]).request_failed(status, message, request.args.get("q") or request.args.get("s") or "")
 
 

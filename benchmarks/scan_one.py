@@ -85,22 +85,26 @@ def _best(scores: np.ndarray) -> np.ndarray:
 
 
 def _ours(path: str, dim: int, *, rows: bool = False) -> Callable[[], np.ndarray]:
-    """As a search does it: the connection, the shelf, the product, the best ids."""
+    """As a search does it: the connection, which a process that stays keeps, one state of the file, the shelf, the
+    product, the best ids."""
+    from vecsearch.store import seen, shelf
+    from vecsearch.store.connection import one_state
     from vecsearch.store.reader import Reader, State
-    from vecsearch.store import shelf
     from vecsearch.types import KINDS
 
-    wanted = query(dim)
+    wanted, open_ = query(dim), []
     if rows:
         shelf.packed.stamp = lambda *given: ""
 
     def scan() -> np.ndarray:
-        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-        db.execute(f"PRAGMA mmap_size={1 << 30}")
-        found = Reader(db).shelf(State(MODEL, dim, ""), frozenset(KINDS))
-        best = found.ids[_best(found.similarity(wanted))]
-        db.close()
-        return best
+        if not open_:
+            open_.append(sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None))
+            for pragma in ("query_only=ON", f"mmap_size={1 << 30}"):
+                open_[0].execute(f"PRAGMA {pragma}")
+        with one_state(open_[0]):
+            _, facts = seen.of(open_[0])
+            found = Reader(open_[0], facts).shelf(State(MODEL, dim, ""), frozenset(KINDS))
+            return found.ids[_best(found.similarity(wanted))]
 
     return scan
 

@@ -9,7 +9,6 @@ import re
 import shutil
 import socket
 import sqlite3
-import statistics
 import subprocess
 import sys
 import threading
@@ -45,17 +44,18 @@ def prepared(repository: Path, folder: Path) -> Path:
     return copy
 
 
-def questions(repository: Path, count: int) -> list[str]:
-    """One to three words out of one check-in comment each, none twice: what both searches can find."""
+def questions(repository: Path, count: int, length: int) -> list[str]:
+    """So many words that stand together in a check-in comment, none twice: what both searches can find."""
     with closing(sqlite3.connect(repository)) as db:
         db.text_factory = lambda raw: raw.decode("utf-8", "replace")
         comments = [row[0] for row in db.execute("SELECT coalesce(ecomment, comment) FROM event WHERE type='ci' ORDER BY objid")]
-    chance, found = random.Random(8), set()
+    chance, found = random.Random(8 + length), {}
     while len(found) < count:
         words = [word for word in re.findall(r"[A-Za-z]{4,12}", chance.choice(comments)) if word.islower()]
-        if len(set(words)) >= 4:
-            found.add(" ".join(chance.sample(sorted(set(words)), chance.randint(1, 3))))
-    return sorted(found, key=lambda _: chance.random())
+        if len(words) >= 4:
+            first = chance.randrange(len(words) - length + 1)
+            found[" ".join(words[first : first + length])] = True
+    return list(found)
 
 
 class Site:
@@ -117,13 +117,13 @@ def our_search(query: str, form: str = "json", name: str = "search") -> str:
     return f"/ext/{name}?" + urlencode({"q": query, "format": form})
 
 
-def medians(site: Site, columns: Sequence[Sequence[str]]) -> list[float]:
-    """The median of each column of addresses, asked in turns."""
+def seconds(site: Site, columns: Sequence[Sequence[str]]) -> list[list[float]]:
+    """How long each address of each column took, asked in turns."""
     times: list[list[float]] = [[] for _ in columns]
     for row in zip(*columns, strict=True):
         for place, path in zip(times, row, strict=True):
             place.append(site.seconds(path))
-    return [statistics.median(place) for place in times]
+    return times
 
 
 def per_second(site: Site, paths: Sequence[str], clients: int, seconds: float) -> float:

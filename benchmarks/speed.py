@@ -33,27 +33,34 @@ IMPORTS = (sys.executable, "-c", "import numpy, sqlite3")
 def serving(repository: Path, folder: Path) -> Iterator[Row]:
     """Requests through a real server."""
     copy = served.prepared(repository, folder)
-    asked = served.questions(copy, 460)
-    single, many = asked[:60], asked[60:]
+    asked = {length: served.questions(copy, 160, length) for length in (1, 2, 3)}
+    mixed = [question for several in zip(*asked.values(), strict=True) for question in several]
     with served.serving(copy, folder) as site:
         for _ in range(3):  # wake the worker, and all caches of the system
             site.seconds(served.our_search("warm"))
             site.seconds(served.fossil_search("warm"))
             time.sleep(1.5)
-        columns = [[served.fossil_search(q) for q in single], [served.our_search(q) for q in single], [served.our_search(q, "html") for q in single]]
-        fossil, ours, page = served.medians(site, columns)
-        yield "format=json, worker warm : Fossil's /search", ours / fossil, 0.5, f"{ours * 1e3:.1f} : {fossil * 1e3:.1f} ms"
-        yield "HTML page, worker warm : Fossil's /search", page / fossil, 0.6, f"{page * 1e3:.1f} : {fossil * 1e3:.1f} ms"
+        taken = {length: served.seconds(site, _ways(some[:30])) for length, some in asked.items()}
+        for said, lengths in (("one word", [1]), ("two words", [2]), ("three words", [3]), ("all of these", [1, 2, 3])):
+            fossil, ours, again, page = (statistics.median(one for length in lengths for one in taken[length][way]) for way in range(4))
+            for form, limit, mine in (("format=json, new words", 0.5, ours), ("format=json, known words", 0.5, again), ("HTML page, known words", 0.6, page)):
+                yield f"{form}, {said} : Fossil's /search", mine / fossil, limit, f"{mine * 1e3:.1f} : {fossil * 1e3:.1f} ms"
         rates: dict[str, list[float]] = {"fossil": [], "ours": []}
         for turn in range(3):
-            part = many[turn * 130 : turn * 130 + 130]
+            part = mixed[90 + turn * 130 : 220 + turn * 130]
             rates["fossil"].append(served.per_second(site, list(map(served.fossil_search, part)), 16, 4))
             rates["ours"].append(served.per_second(site, list(map(served.our_search, part)), 16, 4))
         ours, fossil = statistics.median(rates["ours"]), statistics.median(rates["fossil"])
         yield "16 clients, requests per second : Fossil's /search", ours / fossil, -2, f"{ours:.0f} : {fossil:.0f} a second"
         for form in ("json", "html"):
-            bare, alone = served.medians(site, [["/ext/bare"] * 15, [served.our_search(q, form, "alone") for q in single[:15]]])
+            bare, alone = map(statistics.median, served.seconds(site, [["/ext/bare"] * 15, [served.our_search(q, form, "alone") for q in mixed[:15]]]))
             yield f"no worker, {form} : a CGI that imports flask and numpy", alone / bare, 1.3, f"{alone * 1e3:.0f} : {bare * 1e3:.0f} ms"
+
+
+def _ways(questions: list[str]) -> list[list[str]]:
+    """The addresses of Fossil's search, of ours, of ours once more, and of our page."""
+    return [[served.fossil_search(q) for q in questions], *([served.our_search(q) for q in questions] for _ in range(2)),
+            [served.our_search(q, "html") for q in questions]]
 
 
 def index(repository: Path, folder: Path) -> Iterator[Row]:

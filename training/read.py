@@ -33,7 +33,7 @@ dapper messagepack telescope lazy.nvim sqlite fossil""".split())
 #: training/copies.py looks for more.
 COPIES = re.compile(
     r"(^|/)(cm)?libuv|(^|/)serde[-_]|(^|/)sqlite\w*\.[ch]$|zlib|minizip|(^|/)(mini)?unzi?p?\.[ch]$|google(test|mock)|(^|/)g(test|mock)[/.]"
-    r"|linenoise|autosetup|jim(tcl|sh)|(^|/)tcl(PlatDecls)?\.h$|(^|/)(lempar|configparser)\.c$|(^|/)writer/theme\.py$"
+    r"|linenoise|dirent|autosetup|jim(tcl|sh)|(^|/)tcl(PlatDecls)?\.h$|(^|/)(lempar|configparser)\.c$|(^|/)writer/theme\.py$"
     r"|(^|/)(adler32|crc32|deflate|gz(close|guts|lib|read|write)|inf(back|fast|fixed|late|trees)|trees|uncompr|(ft)?zconf|zutil)\.[ch]$", re.I)
 SKIPPED = re.compile(
     r"(^|/)(_?vendor(ed)?|node_modules|third.?party|extern(al)?|deps|testdata|fixtures|locale|i18n|po|dist|min|build|debian|"

@@ -253,7 +253,7 @@ def change_mark(db: sqlite3.Connection) -> str:
         "SELECT max(rcvid), count(*) FROM rcvfrom",
         "SELECT count(*) FROM phantom",
         "SELECT count(*), total(rid) FROM tagxref",
-        "SELECT max(mtime), count(*) FROM event",
+        "SELECT (SELECT max(mtime) FROM event), (SELECT count(*) FROM event)",
         "SELECT count(*), total(rid), total(rid*rid) FROM private",
         "SELECT count(*), max(mtime), group_concat(uuid) FROM shun",
     ]

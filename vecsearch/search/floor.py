@@ -24,7 +24,7 @@ from .lexical import Evidence, bare
 #: docs/ranking.md has what 654 questions that belong to an index reach there, and 41 that do not.
 ENOUGH = 0.62
 #: What one standard deviation above questions about other worlds is worth.
-LIKENESS = 0.1
+LIKENESS = 0.125
 #: More deviations count no more: a smartwatch called Fossil is near to much here, but shares one word in six.
 MOST_LIKENESS = 4.0
 #: Without likeness (no provider) words alone decide, without words (no FTS5) likeness alone.

@@ -86,23 +86,23 @@ def _sorted(facts: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """Mostly the front of the hash settles it: one sort of numbers that hold it and the place."""
     if not len(rows):
         return rows, np.zeros(0, bool)
+    columns = {name: np.ascontiguousarray(facts[name])[rows] for name in ("seq", "project", "b", "a")}  # side by side they are slow
     bits = np.uint64(len(rows).bit_length())
-    front = np.ascontiguousarray(facts["a"])[rows]
-    order = (np.sort(front >> bits << bits | np.arange(len(rows), dtype=np.uint64)) & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
-    front, rows = front[order], rows[order]
+    order = (np.sort(columns["a"] >> bits << bits | np.arange(len(rows), dtype=np.uint64)) & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+    front = columns["a"][order]
     tied = np.flatnonzero(front[1:] == front[:-1])
-    one, other = facts[rows[tied]], facts[rows[tied + 1]]
+    one, other = order[tied], order[tied + 1]
     same, ascending = np.ones(len(tied), bool), np.ones(len(tied), bool)
     for name in ("seq", "project", "b"):
-        ascending = (other[name] > one[name]) | ((other[name] == one[name]) & ascending)
-        same &= (name == "seq") | (other[name] == one[name])
+        first, second = columns[name][one], columns[name][other]
+        ascending = (second > first) | ((second == first) & ascending)
+        same &= (name == "seq") | (second == first)
     if not ascending.all() or (front[1:] < front[:-1]).any():
-        columns = [facts[name][rows] for name in ("seq", "project", "b", "a")]
-        rows = rows[np.lexsort(columns)]
+        rows = rows[np.lexsort(list(columns.values()))]
         return rows, _begins(facts[rows])
     begins = np.ones(len(rows), bool)
     begins[tied[same] + 1] = False
-    return rows, begins
+    return rows[order], begins
 
 
 def _begins(facts: np.ndarray) -> np.ndarray:

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..errors import StoreError
 
-#: Rows that one read brings: they stay in the processor's cache until they are multiplied.
-AT_ONCE = 64
 #: Rows of a product are a multiple of this, so that BLAS sums each row in the same way wherever it stands.
 EVEN = 32
+#: Bytes, about, that one read brings: they stay in the processor's cache until they are multiplied.
+AT_ONCE = 192 << 10
 
 
 class Vectors:
@@ -88,11 +88,12 @@ class Vectors:
     def _runs(self, db: sqlite3.Connection, wanted: np.ndarray | None = None) -> Iterator[tuple[int, np.ndarray]]:
         """(first place, rows) of everything, a cache-full at a time; of `wanted` (ascending) only what holds any."""
         added, at = list(self._added), 0
+        step = max(AT_ONCE // (4 * self.dim * EVEN), 1) * EVEN
         for number, places in self.blocks:
             if _any(wanted, at, places):
                 with db.blobopen("fx_vec_matrix", "v", number, readonly=True) as blob:
-                    for first in range(0, places, AT_ONCE):
-                        rows = min(AT_ONCE, places - first)
+                    for first in range(0, places, step):
+                        rows = min(step, places - first)
                         yield at + first, np.frombuffer(blob.read(4 * self.dim * rows), "<f4").reshape(rows, self.dim)
             at += places
         for rows in added:

@@ -33,7 +33,7 @@ except ImportError:
     from hashlib import blake2b
 
 NAME = "mosaic"
-VERSION = 4
+VERSION = 5
 DIM = 256
 #: What a word of the first two lines weighs against one of the rest.
 OPENING = 2.0

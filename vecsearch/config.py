@@ -3,7 +3,6 @@ because Fossil empties the environment of an extension; store/ reads and writes 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -63,6 +62,8 @@ def parse(name: str, text: str) -> str | int | tuple[str, ...]:
     """The value of one setting from its text. Raises UsageError that names what is right."""
     setting = SETTINGS.get(name)
     if setting is None:
+        import difflib  # a millisecond that no search needs
+
         near = difflib.get_close_matches(name, SETTINGS, n=1, cutoff=0.5)
         hint = f'did you mean "{near[0]}"?' if near else "see: vecsearch config"
         raise UsageError(f'there is no setting "{name}"; {hint}')

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
-from ..config import Settings
-from ..types import Embedder
+if TYPE_CHECKING:  # a first query has 15 ms, and these would take 9
+    from ..config import Settings
+    from ..types import Embedder
 
 
 def get(settings: Settings) -> Embedder:

@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cached_property
 from html import unescape
 
-_INVISIBLE = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.I | re.S)
-_VERBATIM = re.compile(r"<(verbatim|nowiki)\b[^<>]*>(.*?)(?:</\1\s*>|\Z)", re.I | re.S)
-_TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)(?=[\s/>])[^<>]*+>")
+
+class Mark:
+    """A pattern that can only match in a text that holds one of `needs`. It is compiled when the first such text comes: most
+    texts hold few of the marks that there are, and a search that shows ten passages should not wait for all."""
+
+    def __init__(self, needs: str | tuple[str, ...], pattern: str, flags: int = 0):
+        self._needs, self._pattern, self._flags = (needs,) if isinstance(needs, str) else needs, pattern, flags
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        return re.compile(self._pattern, self._flags)
+
+    def sub(self, words: str | Callable[[re.Match[str]], str], text: str) -> str:
+        """The text with `words` for each match."""
+        return self.compiled.sub(words, text) if any(need in text for need in self._needs) else text
+
+
+_INVISIBLE = Mark("<", r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.I | re.S)
+_VERBATIM = Mark("<", r"<(verbatim|nowiki)\b[^<>]*>(.*?)(?:</\1\s*>|\Z)", re.I | re.S)
+_TAG = Mark("<", r"</?([A-Za-z][A-Za-z0-9]*)(?=[\s/>])[^<>]*+>")
 _ALT = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.I)
-_ENTITY = re.compile(r"&(?:#\d{1,7}(?!\d)|#[xX][0-9A-Fa-f]{1,6}(?![0-9A-Fa-f])|[A-Za-z][A-Za-z0-9]{1,31});?")
-_WIKI_LINK = re.compile(r"\[([^\[\]|\n]{1,500})(?:\|([^\[\]]{0,500}))?\]")
-_BLANKS = re.compile(r"(?<![ \t])[ \t]++$", re.M)
-_GAPS = re.compile(r"\n{3,}")
+_ENTITY = Mark("&", r"&(?:#\d{1,7}(?!\d)|#[xX][0-9A-Fa-f]{1,6}(?![0-9A-Fa-f])|[A-Za-z][A-Za-z0-9]{1,31});?")
+_WIKI_LINK = Mark("[", r"\[([^\[\]|\n]{1,500})(?:\|([^\[\]]{0,500}))?\]")
+_BLANKS = Mark((" ", "\t"), r"(?<![ \t])[ \t]++$", re.M)
+_GAPS = Mark("\n\n\n", r"\n{3,}")
 
 #: Tags that end a line.
 _BLOCK_TAGS = frozenset(
@@ -67,7 +86,7 @@ def tidy(text: str) -> str:
 
 #: Stands for a kept piece of text while the rest is reduced; no text holds a NUL (types.Document).
 MARK = "\0"
-_KEPT = re.compile(r"\0(\d+)\0")
+_KEPT = Mark(MARK, r"\0(\d+)\0")
 
 
 def keep(kept: list[str], piece: str) -> str:

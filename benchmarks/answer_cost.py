@@ -1,7 +1,8 @@
 """Processor time of one whole answer in a process that stays: `python -m benchmarks.answer_cost FILE.fossil`.
 
 From the CGI environment to the bytes that a CGI prints, as the worker does it: JSON and page, ten hits, with words that nobody
-has asked for (`new`: what is remembered of words and of shown passages is dropped before) and once more with the same.
+has asked for (`new`: what is remembered of words, questions and shown passages is dropped before), with known words in a new question,
+and the same question again, as for its next page.
 Medians in milliseconds of this thread's processor time; the questions are words of the index's own check-in comments.
 """
 
@@ -52,13 +53,14 @@ def asked(repository: Path, words: str, form: str) -> float:
     return taken
 
 
-def forget() -> None:
-    """What is remembered of words and passages; facts of artifacts and of the file stay."""
+def forget(*names: str) -> None:
+    """What is remembered of words, questions and passages; facts of artifacts and of the file stay."""
     for _, shelves in shelf._kept.values():
         for one in shelves.values():
             if (known := one.derived.get("memory")) is not None:
                 fresh = Memory(known.stamp, known.version)
-                known.matches, known.passages = fresh.matches, fresh.passages
+                for name in names:
+                    setattr(known, name, getattr(fresh, name))
 
 
 def main() -> None:
@@ -68,14 +70,18 @@ def main() -> None:
     repository = parser.parse_args().repository
     texts = questions(repository)
     for form in ("json", "html"):
-        new, known = [], []
+        new, known, again = [], [], []
         for words in texts:
             asked(repository, words, form)
         for words in texts * ROUNDS:
-            forget()
+            forget("matches", "rankings", "passages")
             new.append(asked(repository, words, form))
+            forget("rankings")
             known.append(asked(repository, words, form))
-        print(f"{form}: new words {statistics.median(new):.1f} ms (least {min(new):.1f}), known ones {statistics.median(known):.1f} (least {min(known):.1f})")
+            again.append(asked(repository, words, form))
+        said = (f"{name} {statistics.median(some):.1f} ms (least {min(some):.1f})" for name, some in
+                (("new words", new), ("known words", known), ("the same question", again)))
+        print(f"{form}: {', '.join(said)}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from vecsearch.embed.builtin import Builtin
+from vecsearch.errors import EmbedError
 from vecsearch.fossil.repository import open_readonly
 from vecsearch.search.lexical import words_of
 from vecsearch.search.lexicon import WEIGHTS, Lexicon
@@ -64,6 +65,47 @@ def test_words_outlive_a_write_that_changes_nothing_of_them(ask, indexed):
         again = search(db, Builtin, QUESTION, KINDS)
     assert again.hits == first.hits
     assert asked and not [sql for sql in asked if "fx_vec_fts MATCH" in sql or "bm25" in sql]
+
+
+@pytest.mark.parametrize("options", [{"offset": 2, "k": 2}, {"kinds": frozenset({"doc"})}, {"sort": "date"}, {"explain": True}, {"k": 1}])
+def test_a_further_page_or_one_kind_of_an_answer_is_what_a_new_process_gives(indexed, options):
+    query, asked = parse(QUESTION.text, **options), []
+    with closing(open_readonly(indexed)) as db:
+        search(db, Builtin, QUESTION, KINDS)
+        db.set_trace_callback(asked.append)
+        again = search(db, Builtin, query, KINDS)
+        db.set_trace_callback(None)
+        assert not [sql for sql in asked if "fx_vec_fts MATCH" in sql]  # it was not ranked once more
+        shelf._kept.clear()
+        anew = search(db, Builtin, query, KINDS)
+    assert again.hits and (again.hits, again.total, again.next, again.facets) == (anew.hits, anew.total, anew.next, anew.facets)
+
+
+def test_a_question_asked_again_is_embedded_once_and_another_one_is(indexed):
+    embedded: list[str] = []
+    shelf._kept.clear()
+
+    class Counting(Builtin):
+        def embed_query(self, text):
+            embedded.append(text)
+            return super().embed_query(text)
+
+    with closing(open_readonly(indexed)) as db:
+        for text in ("restore settings", "restore settings", "restore settings path:docs", "settings restore"):
+            search(db, Counting, parse(text), KINDS)
+    assert embedded == ["restore settings", "restore settings", "settings restore"]
+
+
+def test_an_arm_that_failed_is_asked_again(indexed):
+    class Down(Builtin):
+        def embed_query(self, text):
+            raise EmbedError("nobody answers")
+
+    shelf._kept.clear()  # a copy of the same repository is the same
+    with closing(open_readonly(indexed)) as db:
+        assert search(db, Down, QUESTION, KINDS).state == search(db, Down, QUESTION, KINDS).state == "semantic_unavailable"
+        result = search(db, Builtin, QUESTION, KINDS)
+    assert result.state == "ok" and any("semantic" in hit.arms for hit in result.hits)
 
 
 def test_words_are_asked_again_once_their_index_is_another(ask, indexed):

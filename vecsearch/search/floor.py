@@ -26,7 +26,7 @@ ENOUGH = 0.62
 #: What one standard deviation above questions about other worlds is worth.
 LIKENESS = 0.125
 #: More deviations count no more: a smartwatch called Fossil is near to much here, but shares one word in six.
-MOST_LIKENESS = 4.0
+MOST_LIKENESS = 3.5
 #: Without likeness (no provider) words alone decide, without words (no FTS5) likeness alone.
 WORDS_ALONE, LIKENESS_ALONE = 0.5, 1.5
 #: Models differ in spread; below this, chance decides.

@@ -16,39 +16,36 @@ from .landing import fragment
 from .memory import Memory
 from .passages import Passage, read
 from .query import Query
-from .rank import Field, Ranking
+from .rank import Ranking
 from .result import Result
 from .snippet import snippet
 
 
-def fill(db: sqlite3.Connection, reader: Reader, memory: Memory, result: Result, found: Field, ranking: Ranking, score: np.ndarray | None,
-         base_url: str) -> None:
+def fill(db: sqlite3.Connection, reader: Reader, memory: Memory, result: Result, shelf: Shelf, ranking: Ranking, base_url: str) -> None:
     """Put the page into the result. Every permitted kind is counted, whichever the query asks for; what has
     become invisible since the index run is not shown."""
-    query, shelf = result.query, found.shelf
-    rows = np.array(ranking.rows, np.int64)
+    query, rows, chosen = result.query, ranking.rows, np.arange(len(ranking.rows))
     counts = np.bincount(shelf.kinds[rows], minlength=len(KINDS))
     result.facets = {kind: int(count) for kind, count in zip(KINDS, counts, strict=False) if count}
     if query.kinds:
         wanted = np.zeros(256, bool)
         wanted[[KINDS.index(kind) for kind in query.kinds]] = True
-        rows = rows[wanted[shelf.kinds[rows]]]
+        chosen = np.flatnonzero(wanted[shelf.kinds[rows]])
     if query.sort == "date":
-        when = reader.artifact_facts([int(i) for i in shelf.ids[rows]])
-        rows = rows[np.argsort([-mtime for *_, mtime in when], kind="stable")]
-    result.total = len(rows)
-    passages = read(reader, memory, shelf.ids[rows[query.offset : query.offset + query.k]].tolist())
-    page = _still_shown(db, shelf, rows[query.offset : query.offset + query.k].tolist(), passages)
+        when = reader.artifact_facts([int(i) for i in shelf.ids[rows[chosen]]])
+        chosen = chosen[np.argsort([-mtime for *_, mtime in when], kind="stable")]
+    result.total = len(chosen)
+    here = chosen[query.offset : query.offset + query.k]
+    passages = read(reader, memory, shelf.ids[rows[here]].tolist())
     tips, addresses = reader.tips(), Addresses(reader, base_url)
-    for rank, (row, passage) in enumerate(page, query.offset + 1):
-        artifact = int(shelf.artifacts[row])
+    for rank, (at, passage) in enumerate(_still_shown(db, here.tolist(), shelf.ids[rows[here]].tolist(), passages), query.offset + 1):
+        artifact = int(shelf.artifacts[rows[at]])
         result.hits.append(hit(
-            passage, rank, float(score[row]) if score is not None else 0.0, query, addresses,
-            addresses.checkin(passage.chunk, tips, result.checkin),
+            passage, rank, float(ranking.similarity[at]), query, addresses, addresses.checkin(passage.chunk, tips, result.checkin),
             arms={name: place for name in ranking.arms if (place := ranking.place(name, artifact))},
-            folded=ranking.folded(artifact), explain=_explanation(found, ranking, row) if query.explain else {},
+            folded=ranking.folded(artifact), explain=ranking.gave(artifact) | {"exact": int(ranking.tiers[at])} if query.explain else {},
         ))
-    if len(rows) > query.offset + query.k:
+    if len(chosen) > query.offset + query.k:
         result.next = query.offset + query.k
 
 
@@ -62,14 +59,9 @@ def hit(passage: Passage, rank: int, score: float, query: Query, addresses: Addr
         snippet=shown, user=chunk.user, mtime=chunk.mtime, seq=chunk.seq, ci=ci, **more)
 
 
-def _still_shown(db: sqlite3.Connection, shelf: Shelf, page: list[int], passages: dict[int, Passage]) -> list[tuple[int, Passage]]:
-    """The rows of the page with their passages, asked once more whether Fossil would show them, however sure
+def _still_shown(db: sqlite3.Connection, places: list[int], ids: list[int], passages: dict[int, Passage]) -> list[tuple[int, Passage]]:
+    """The places of the page with their passages, asked once more whether Fossil would show them, however sure
     the ranking was; a peer's are another repository's affair."""
-    found = [(row, passages[i]) for row in page if (i := int(shelf.ids[row])) in passages]
+    found = [(place, passages[i]) for place, i in zip(places, ids, strict=True) if i in passages]
     shown = visible(db, [(passage.chunk.kind, passage.chunk.hash) for _, passage in found if not passage.chunk.project])
-    return [(row, passage) for row, passage in found if passage.chunk.project or (passage.chunk.kind, passage.chunk.hash) in shown]
-
-
-def _explanation(found: Field, ranking: Ranking, row: int) -> dict[str, float]:
-    """What each step gave the hit's artifact, and how many literals the hit holds."""
-    return ranking.gave(int(found.shelf.artifacts[row])) | {"exact": int(found.tiers[row])}
+    return [(place, passage) for place, passage in found if passage.chunk.project or (passage.chunk.kind, passage.chunk.hash) in shown]

@@ -1,8 +1,8 @@
 """What searches have worked out about one state of the repository and need not work out again.
 
 It lives with the shelf. What a hit says is dropped at the first change of the file, whatever was changed; what is known of
-words and artifacts outlives writes that change nothing of it (version.py), as Fossil notes whose turn the backoffice is after
-every few pages. Bounded, so that a resident process stays as large as its vectors.
+words, artifacts and questions outlives writes that change nothing of it (version.py), as Fossil notes whose turn the backoffice is
+after every few pages. So the next page of an answer, or one kind of it, needs no second ranking. Bounded, so that a resident process stays as large as its vectors.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from ..store.shelf import Shelf
 
 if TYPE_CHECKING:
     from .passages import Passage
+    from .rank import Ranking
 
 #: Rows of full-text matches that are kept, 8 bytes each; words of common questions are in thousands of rows.
 MOST_ROWS = 2_000_000
 #: Letters of passages that are kept; one has about a thousand, three times.
 MOST_LETTERS = 3_000_000
+#: Artifacts in rankings that are kept, a hundred bytes each; a ranking has a few hundred.
+MOST_RANKED = 40_000
 #: What any entry costs beside.
 ENTRY = 100
 
@@ -72,6 +75,7 @@ class Memory:
         self.facts: dict[str, Any] = goes_on.facts if goes_on else {}
         self._making = goes_on._making if goes_on else threading.Lock()
         self.matches: Recent[Match] = goes_on.matches if goes_on else Recent(MOST_ROWS)
+        self.rankings: Recent[Ranking] = goes_on.rankings if goes_on else Recent(MOST_RANKED)
         self.passages: Recent[Passage] = Recent(MOST_LETTERS)
 
     @classmethod

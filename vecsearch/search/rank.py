@@ -92,10 +92,13 @@ class Field:
 
 @dataclass
 class Ranking:
-    """`rows` best first, at most PER_ARTIFACT of each artifact. `arms`: of each arm the artifacts of each kind,
-    best first. For each of the `candidates`: what each of the `steps` gave it, and how many `further` rows it has."""
+    """`rows` best first, at most PER_ARTIFACT of each artifact; `tiers` and `similarity` of each. `by_words`: the keyword arm
+    answered. `arms`: of each arm the artifacts of each kind, best first. For each of the `candidates`: what each of the `steps` gave it, and how many `further` rows it has."""
 
-    rows: list[int] = field(default_factory=list)
+    rows: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    tiers: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int8))
+    similarity: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32))
+    by_words: bool = False
     arms: dict[str, list[np.ndarray]] = field(default_factory=dict)
     candidates: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     further: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -150,6 +153,7 @@ def rank(found: Field, recipe: Recipe = RECIPE) -> Ranking:
     score = score * step("kind", _kind(found, candidates, recipe))
     score = score * step("authority", _authority(found, candidates, recipe))
     ranking.rows = _final(found, members, score, recipe)
+    ranking.tiers = found.tiers[ranking.rows]
     return ranking
 
 
@@ -252,10 +256,10 @@ def _kind(found: Field, candidates: np.ndarray, recipe: Recipe) -> np.ndarray:
     return kinds.strength(found.shelf, found.evidence)[found.shelf.kinds[found.shelf.starts[candidates]]]
 
 
-def _final(found: Field, members: _Members, score: np.ndarray, recipe: Recipe) -> list[int]:
+def _final(found: Field, members: _Members, score: np.ndarray, recipe: Recipe) -> np.ndarray:
     """Literals first, then the score; of equal ones, in the order of the shelf."""
     further = members.second >= 0
     rows = np.concatenate([members.first, members.second[further]])
     value = np.concatenate([score, score[further] * recipe.second])
     tier = found.tiers[rows] if recipe.exact else np.zeros(len(rows), np.int8)
-    return rows[np.lexsort((rows, -value, -tier))].tolist()
+    return rows[np.lexsort((rows, -value, -tier))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,40 +63,76 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
     if reader.mark("change") != memory.version[0]:
         result.degrade("stale", "the repository has changed since it was indexed; run: vecsearch index")
     lexicon, known = Lexicon(reader, shelf, memory), Known(db, reader, shelf, memory)
+    provider = _provider(state, embedder, query, result)
+    clock.lap("open")
+    question = (replace(query, kinds=frozenset(), k=0, offset=0, sort="", explain=False), recipe, provider is not None)
+    ranking = memory.rankings.get(question)
+    if ranking is None:
+        said = result.message
+        ranking = _ranked(_Place(reader, shelf, lexicon, known), state, provider, result, recipe, clock)
+        if result.message == said:  # what is to be said is said each time anew
+            memory.rankings.put(question, ranking, len(ranking.candidates))
+    hits.fill(db, reader, memory, result, shelf, ranking, base_url)
+    if result.total < suggest.FEW and ranking.by_words:
+        result.suggestions = suggest.suggestions(lexicon, allowed_rows(reader, shelf, lexicon, query), query)
+    clock.lap("hits")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a question is asked."""
+
+    reader: Reader
+    shelf: Shelf
+    lexicon: Lexicon
+    known: Known
+
+
+def _ranked(place: _Place, state: State, provider: Embedder | None, result: Result, recipe: rank.Recipe, clock: Clock) -> rank.Ranking:
+    """The order of all that the question finds, of whichever kind. What could not be asked is noted in the result."""
+    query, reader, shelf, lexicon = result.query, place.reader, place.shelf, place.lexicon
     mask = allowed_rows(reader, shelf, lexicon, query)
     if len(mask) and not mask.any() and query.filtered:
         result.note(f"nothing here passes {' '.join(query.filters())}")
-    clock.lap("open")
-    similarity = _similarity(shelf, mask, state, embedder, query, result)
+    similarity = _similarity(shelf, mask, state, provider, query, result)
     clock.lap("semantic")
     by_meaning = query.mode == "semantic" and similarity is not None
     evidence = None if by_meaning else _evidence(lexicon, shelf, mask, query, result)
     clock.lap("keyword")
     fused = None if evidence is not None and state.model.startswith(LETTERS_ONLY) else similarity
-    found = gather.field(reader, shelf, lexicon, known, mask, evidence, fused, query)
+    found = gather.field(reader, shelf, lexicon, place.known, mask, evidence, fused, query)
     relevant = _is_relevant(found, floor.from_mark(reader.mark("floor"), state.model))
     if by_meaning:  # similarity is of one scale for all kinds, and is what was asked for
         recipe = replace(recipe, apart=False, authority=False)
     ranking = rank.rank(found, recipe) if relevant else rank.Ranking()
+    ranking.by_words = evidence is not None
+    ranking.similarity = np.zeros(len(ranking.rows), np.float32) if similarity is None else similarity[ranking.rows]
     clock.lap("rank")
-    hits.fill(db, reader, memory, result, found, ranking, similarity, base_url)
-    if result.total < suggest.FEW and evidence is not None:
-        result.suggestions = suggest.suggestions(lexicon, mask, query)
-    clock.lap("hits")
+    return ranking
 
 
-def _similarity(shelf: Shelf, mask: np.ndarray, state: State, embedder: Callable[[], Embedder], query: Query,
-                result: Result) -> np.ndarray | None:
-    """The dot product of the query and each row, 0 where masked; None where the semantic arm cannot answer,
-    and `result` then says why."""
-    if query.mode == "keyword" or not query.text or not mask.any() or query.in_title:
+def _provider(state: State, embedder: Callable[[], Embedder], query: Query, result: Result) -> Embedder | None:
+    """Who embeds the question; None where the semantic arm is not asked, or cannot answer, and `result` then says why."""
+    if query.mode == "keyword" or not query.text or query.in_title:
         return None
     try:
         provider = embedder()
-        if provider.model != state.model:
-            result.degrade("model_mismatch", f"the index was built with {state.model} ({state.dim}), configured is "
-                           f"{provider.model}: answered by keywords only; run: vecsearch rebuild")
-            return None
+    except EmbedError as error:
+        result.degrade("semantic_unavailable", f"answered by keywords only: {error}")
+        return None
+    if provider.model != state.model:
+        result.degrade("model_mismatch", f"the index was built with {state.model} ({state.dim}), configured is "
+                       f"{provider.model}: answered by keywords only; run: vecsearch rebuild")
+        return None
+    return provider
+
+
+def _similarity(shelf: Shelf, mask: np.ndarray, state: State, provider: Embedder | None, query: Query, result: Result) -> np.ndarray | None:
+    """The dot product of the query and each row, 0 where masked; None where the semantic arm cannot answer,
+    and `result` then says why."""
+    if provider is None or not mask.any():
+        return None
+    try:
         embedded = provider.embed_query(query.text)
     except EmbedError as error:
         result.degrade("semantic_unavailable", f"answered by keywords only: {error}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sqlite3
 import sys
 import time
@@ -87,6 +86,7 @@ def _best(scores: np.ndarray) -> np.ndarray:
 def _ours(path: str, dim: int, *, rows: bool = False) -> Callable[[], np.ndarray]:
     """As a search does it: the connection, which a process that stays keeps, one state of the file, the shelf, the
     product, the best ids."""
+    from vecsearch.search.fuse import ranked
     from vecsearch.store import seen, shelf
     from vecsearch.store.connection import one_state
     from vecsearch.store.reader import Reader, State
@@ -104,7 +104,7 @@ def _ours(path: str, dim: int, *, rows: bool = False) -> Callable[[], np.ndarray
         with one_state(open_[0]):
             _, facts = seen.of(open_[0])
             found = Reader(open_[0], facts).shelf(State(MODEL, dim, ""), frozenset(KINDS))
-            return found.ids[_best(found.similarity(wanted))]
+            return found.ids[ranked(found.similarity(wanted), TOP)]
 
     return scan
 
@@ -172,8 +172,9 @@ def whenever(start: Callable[[], Callable[[], np.ndarray]]) -> None:
 
 
 def _resident() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
+    """Bytes of its own, without the pages of files, which the system may drop."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith("RssAnon"))
 
 
 def main(what: str, path: str, *values: str) -> None:

@@ -99,7 +99,7 @@ def test_a_question_asked_again_is_embedded_once_and_another_one_is(indexed):
 def test_an_arm_that_failed_is_asked_again(indexed):
     class Down(Builtin):
         def embed_query(self, text):
-            raise EmbedError("nobody answers")
+            raise EmbedError("down", "nobody answers")
 
     shelf._kept.clear()  # a copy of the same repository is the same
     with closing(open_readonly(indexed)) as db:

@@ -131,7 +131,7 @@ def test_a_word_and_its_forms_weigh_what_fts5_says_of_them_together(indexed):
             for word in words_of(parse("settings restoring files installed server tickets merging branches pages wiki searching indexed zebra")):
                 typed, formed = lexicon.word(word.expression, word.others)
                 for found, expression in ((typed, word.expression), (formed, word.forms)):
-                    ids, strengths = reader.match(expression, WEIGHTS)
+                    ids, strengths = reader.match(expression, WEIGHTS, -1)
                     everywhere = max(np.log((reader.lexical_rows() + 0.5) / (len(ids) + 0.5)), 0.2)
                     here, rows = books.rows(ids)
                     expected = dict(zip(rows.tolist(), (strengths[here].astype(np.float32) / everywhere).astype(np.float32).tolist(), strict=True))

@@ -61,7 +61,7 @@ def _called(reader: Reader, shelf: Shelf, lexicon: Lexicon, known: Known, query:
     tokens = words(name)
     if not tokens or query.prefixes or len(tokens) > exact.LONGEST_NAME:
         return called
-    owners = shelf.artifacts[lexicon.rows(f"path : {lexical.quote(tokens)}")]
+    owners = shelf.artifacts[_in_paths(lexicon, tokens)]
     artifacts = owners[np.diff(owners, prepend=-1) != 0]
     if len(artifacts) > NAMESAKES:
         return called
@@ -72,6 +72,18 @@ def _called(reader: Reader, shelf: Shelf, lexicon: Lexicon, known: Known, query:
         paths = [fold(own) for own in (path or "", *others.get(i, ()))]
         called[shelf.starts[artifact] : shelf.starts[artifact + 1]] = any(own == name or own.endswith(f"/{name}") for own in paths)
     return called
+
+
+def _in_paths(lexicon: Lexicon, tokens: list[str]) -> np.ndarray:
+    """Rows whose paths hold the words: all that hold them side by side, or more. A phrase is as dear as its commonest word, so the
+    others are asked first, and mostly one of them is in no path."""
+    rows: np.ndarray | None = None
+    for token in sorted(set(tokens), key=lambda token: lexicon.frequency(lexical.quote([token]))):
+        if rows is not None and len(rows) <= NAMESAKES:
+            break  # few enough to be looked at
+        here = lexicon.rows(f"path : {lexical.quote([token])}")
+        rows = here if rows is None else np.intersect1d(rows, here, assume_unique=True)
+    return rows if rows is not None and len(rows) <= NAMESAKES else lexicon.rows(f"path : {lexical.quote(tokens)}")
 
 
 def _stems(query: Query) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 from ..store.shelf import Shelf
 from ..terms import parts, words
 from .inflect import forms
-from .lexicon import COMMON, Lexicon
+from .lexicon import Lexicon
 from .memory import Match
 from .query import Query
 
@@ -81,7 +81,6 @@ def gather(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray, query: Query) -> Ev
     for word in found:
         as_typed, in_any_form = _asked(lexicon, word, column)
         rows, values = _scores(shelf, narrowed, totals, as_typed)
-        rare = as_typed.everywhere <= COMMON  # then so is the word in a name
         typed[rows] += values
         _add_best_of_each(document, shelf.artifacts[rows], values)
         if in_any_form is not as_typed:
@@ -89,7 +88,7 @@ def gather(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray, query: Query) -> Ev
         formed[rows] += values
         held.append(rows)
         if not query.in_title:
-            rows, values = _scores(shelf, narrowed, totals, lexicon.weighed(f"{{symbol named}} : ({word.expression})", rare))
+            rows, values = _scores(shelf, narrowed, totals, lexicon.weighed(f"{{symbol named}} : ({word.expression})"))
             names[rows] += values
     return Evidence(found, typed, formed, names, document, tuple(held), totals)
 

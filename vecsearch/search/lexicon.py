@@ -21,6 +21,9 @@ WEIGHTS = (4.0, 2.0, 3.0, 1.0, 0.5, 1.5)
 #: row that holds the word, so this bounds what a word costs to a few milliseconds.
 COMMON = 2000
 
+#: A limit that is none, to SQLite.
+ALL = -1
+
 #: FTS5 gives a word that most rows hold next to nothing; dividing by less would make noise of it.
 LEAST_RARE = 0.2
 
@@ -47,9 +50,14 @@ class Lexicon:
         held[self.rows(expression)] = True
         return held
 
-    def weighed(self, expression: str, rare: bool = False) -> Match:
-        """The rows and their bm25 without how rare the words are; 1 for a common expression. `rare`: that it is none is known."""
-        return self.memory.matches.get(expression) or self._keep(expression, self._weighed(expression, rare))
+    def frequency(self, expression: str) -> int:
+        """How many rows of all kinds match, as far as that is known."""
+        known = self.memory.matches.get(expression)
+        return known.everywhere if known else 0
+
+    def weighed(self, expression: str) -> Match:
+        """The rows and their bm25 without how rare the words are; 1 for a common expression."""
+        return self.memory.matches.get(expression) or self._keep(expression, self._weighed(expression))
 
     def word(self, expression: str, others: Sequence[str]) -> tuple[Match, Match]:
         """What `weighed` says of a word, and of the word or any of its other forms."""
@@ -79,16 +87,15 @@ class Lexicon:
             ids = self.reader.holding(expression)
             return self._common(ids), self._common(_once(np.concatenate([ids, self.reader.holding(" OR ".join(some))])))
         if max(counts.get(other, 0) for other in others) > COMMON:
-            return self.weighed(expression, rare=True), self._common(self.reader.holding(" OR ".join([expression, *some])))
-        found = [self.reader.match(form, WEIGHTS) for form in (expression, *some)]
+            return self.weighed(expression), self._common(self.reader.holding(" OR ".join([expression, *some])))
+        found = [self.reader.match(form, WEIGHTS, ALL) for form in (expression, *some)]
         ids, place = np.unique(np.concatenate([ids for ids, _ in found]), return_inverse=True)
         strengths = np.bincount(place, np.concatenate([strengths for _, strengths in found]), len(ids))
         return self._rare(*found[0]), (self._rare(ids, strengths) if len(ids) <= COMMON else self._common(ids))
 
-    def _weighed(self, expression: str, rare: bool) -> Match:
-        if not rare and not 0 < len(ids := self.reader.holding(expression)) <= COMMON:
-            return self._common(ids)
-        return self._rare(*self.reader.match(expression, WEIGHTS))
+    def _weighed(self, expression: str) -> Match:
+        ids, strengths = self.reader.match(expression, WEIGHTS, COMMON + 1)
+        return self._rare(ids, strengths) if len(ids) <= COMMON else self._common(self.reader.holding(expression))
 
     def _common(self, ids: np.ndarray) -> Match:
         _, rows = self.shelf.rows(ids)

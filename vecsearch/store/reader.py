@@ -171,13 +171,13 @@ class Reader:
         version = self._once(f"shelf {state.model} {state.dim}", lambda: shelf.version(self.db, state.model, state.dim, self.tables))
         return shelf.load(self.db, state.model, state.dim, kinds, self.tables, version)
 
-    def match(self, expression: str, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-        """(row ids int64, bm25 float64 with its sign turned: more is better) of an FTS5 expression. A positive
+    def match(self, expression: str, weights: Sequence[float], most: int) -> tuple[np.ndarray, np.ndarray]:
+        """(row ids int64, bm25 float64 with its sign turned: more is better) of an FTS5 expression, of `most` rows at most. A positive
         row id is a chunk, a negative one the source -id, found by its path alone. Kinds are not
         looked at: the caller narrows by its shelf."""
         columns = ",".join("?" for _ in weights)
         rows = self.db.execute(
-            f"SELECT rowid, bm25(fx_vec_fts, {columns}) FROM fx_vec_fts WHERE fx_vec_fts MATCH ?", (*weights, expression)
+            f"SELECT rowid, bm25(fx_vec_fts, {columns}) FROM fx_vec_fts WHERE fx_vec_fts MATCH ? LIMIT ?", (*weights, expression, most)
         ).fetchall()
         return np.array([row[0] for row in rows], np.int64), np.array([-row[1] for row in rows], np.float64)
 

@@ -45,7 +45,6 @@ _INLINE_TAGS = frozenset(
     " script select small source span strike strong style sub sup svg td textarea th time track tt u"
     " var verbatim video wbr".split()
 )
-_TAGS = _BLOCK_TAGS | _INLINE_TAGS
 
 
 def html(text: str) -> str:

@@ -106,6 +106,23 @@ def test_a_set_from_the_past_asks_for_files_that_changed(indexed):
         assert evaluate.without_leaks(task.question, task.answers) == (task.question, 0)
 
 
+@pytest.mark.parametrize("word", ["src/jim.c:123", "<jim.c>", "[src/jim.c|jim.c]", "lib/src/jim.c", "jim.h", "jim.c/jim.h", "JIM.C,", "(jim)"])
+def test_a_word_that_holds_a_file_in_whatever_form_is_a_leak(word):
+    assert evaluate.without_leaks(f"mend the parser in {word} at last", ["src/jim.c"]) == ("mend the parser in at last", 1)
+
+
+def test_the_past_is_asked_for_the_kinds_that_may_answer(indexed):
+    with closing(open_readonly(indexed)) as db:
+        found = {kind: {path for task in evaluate.from_history(db, [kind])[0] for path in task.answers} for kind in ("doc", "code")}
+        for kind, paths in found.items():
+            assert all(db.execute("SELECT 1 FROM fx_vec_chunk WHERE path=? AND kind=?", (path, kind)).fetchone() for path in paths)
+    assert any(found.values())
+
+
+def test_a_type_is_nothing_that_a_terminal_obeys():
+    assert "\x1b" not in "".join(evaluate.table({"hybrid": {"\x1b[31mred": dict.fromkeys(evaluate.COLUMNS, 0.0)}}))
+
+
 def test_the_command_prints_a_table_or_json(indexed, tmp_path, vecsearch):
     path = write(tmp_path / "set.jsonl", {"q": "how is it installed?", "rel": {"README.md": 2}})
     done = vecsearch("eval", "-R", indexed, "--set", path, "--provider", "hash", "--json")

@@ -1,8 +1,9 @@
 """Pieces of training text that repositories of the sets hold too: `python -m training.copies PAIRS REPOSITORY...`.
 
 The check behind the claim that none of them was trained on. Packages carry copies of other projects, so the names of
-packages prove nothing. A piece counts if MOSTLY of its lines of 30 characters and more stand in one of the repositories,
-and at least FEW do; a file is reported from its third such piece on, since single ones are a licence's or a template's.
+packages prove nothing. Lines are compared without regard to blanks. A piece counts if MOSTLY of its lines of 30 characters and more stand in one of the repositories,
+and at least FEW do; a file is reported from its third such piece on, since single ones are a licence's or a template's. Of documentation the
+pieces have lost their markup, so copies of it show only where lines have none.
 Prints a line per file, and ends with 1 if there is one.
 """
 
@@ -19,7 +20,7 @@ LARGEST = 12_000_000  # bytes of a file that is read: SQLite's is the longest
 
 
 def lines(text: str) -> list[str]:
-    return [line for line in map(str.strip, text.split("\n")) if len(line) >= LONG]
+    return [line for line in (" ".join(line.split()) for line in text.split("\n")) if len(line) >= LONG]
 
 
 def known(repository: Path) -> set[str]:

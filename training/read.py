@@ -27,13 +27,13 @@ PROSE = {"markdown", "rst", "asciidoc", "html", "docbook", "pod", "texinfo", "rd
 BENCHMARK = set("""aiohttp fastapi flask httpx model2vec pydantic requests starlette click semble axios express redux zod
 trpc vitest axum tokio serde ripgrep gin cobra chi rails sinatra laravel gson okhttp retrofit jackson alamofire curl redis
 jq libuv fmt fmtlib nlohmann spdlog phoenix plug ecto pandoc xmonad cats circe ktor exposed zls clap-zig zig-clap bats nvm
-dapper messagepack telescope lazy.nvim sqlite fossil""".split())
+dapper messagepack messagepack-csharp laravel-framework bats-core telescope lazy.nvim sqlite fossil""".split())
 #: Copies that packages carry under names of their own: of these (cmake's libuv, cargo's serde, anybody's SQLite), and of what
 #: these carry themselves (zlib, googletest, Jim Tcl, Tcl's header, Lemon's parser, Office's theme).
 #: training/copies.py looks for more.
 COPIES = re.compile(
     r"(^|/)(cm)?libuv|(^|/)serde[-_]|(^|/)sqlite\w*\.[ch]$|zlib|minizip|(^|/)(mini)?unzi?p?\.[ch]$|google(test|mock)|(^|/)g(test|mock)[/.]"
-    r"|linenoise|dirent|autosetup|jim(tcl|sh)|(^|/)tcl(PlatDecls)?\.h$|(^|/)(lempar|configparser)\.c$|(^|/)writer/theme\.py$"
+    r"|linenoise|dirent|(sys-)?tree\.h$|(^|/)md5\.[ch]$|autosetup|jim(tcl|sh)|(^|/)tcl(PlatDecls)?\.h$|(^|/)(lempar|configparser)\.c$|(^|/)writer/theme\.py$"
     r"|(^|/)(adler32|crc32|deflate|gz(close|guts|lib|read|write)|inf(back|fast|fixed|late|trees)|trees|uncompr|(ft)?zconf|zutil)\.[ch]$", re.I)
 SKIPPED = re.compile(
     r"(^|/)(_?vendor(ed)?|node_modules|third.?party|extern(al)?|deps|testdata|fixtures|locale|i18n|po|dist|min|build|debian|"
@@ -84,7 +84,7 @@ def _pages(archive: Path) -> Iterator[tuple[str, bytes]]:
 def wanted(path: str, size: int) -> bool:
     if HISTORY.search(path):
         return size < LARGEST_HISTORY
-    steps = set(re.split(r"[/.]", path.lower()))
+    steps = set(re.split(r"[/.]", path.lower())) | set(path.lower().split("/"))
     return (200 < size < LARGEST and path.rpartition(".")[2].lower() in BY_SUFFIX
             and not SKIPPED.search(path) and not COPIES.search(path) and not steps & BENCHMARK)
 

@@ -5,7 +5,7 @@ A text's vector is the unit-length sum of its tokens' vectors, each word weighte
 its own package is the hard negative. Loss: cross entropy both ways over the batch (InfoNCE, van den
 Oord et al. 2018), temperature 1/SCALE. Beside it, on documentation that the teacher has read (teach.py): cross
 entropy against the teacher's own distribution over the pieces (knowledge distillation, Hinton et al. 2015). All of it RUNS times
-from the same start, with other draws: the vectors are the mean, better than any of them (model soups, Wortsman et al. 2022).
+from the same start, with other draws: the vectors are the mean (model soups, Wortsman et al. 2022).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SEED, SCALE, BATCH = 20261130, 20.0, 2048
 #: (steps, pieces of one package in a batch, learning rate, weight of what the teacher says). First the pairs alone: heard from
 #: the beginning, the teacher's voice drowns them.
 PHASES = ((700, 256, 5e-3, 0.0), (250, 256, 2e-3, 1.0))
-#: What one run draws by chance moves a score by a hundredth; the mean of several is steadier, and higher.
+#: What one run draws by chance moves a score by a hundredth and more; the mean of several does not depend on one.
 RUNS = 3
 #: Pieces that the teacher has read, a step; how much of what it says is replaced by the pairs themselves.
 TAUGHT, PAIRS = 768, 0.3
@@ -41,7 +41,7 @@ PROSE = 0.6
 #: How often a type of query is asked, against the other types that a piece has.
 WEIGHT = {"head": 0.6, "ask": 1.0, "trail": 0.5, "path": 0.35, "sentence-": 0.8, "comment-": 0.8, "name-": 0.7,
           "name": 0.4, "symbol": 0.3, "mention": 1.5, "change": 1.0}
-#: How often a run of a text's own words is the query.
+#: How often a run of a text's own words, each once, is the query.
 SNIPPET = 0.1
 #: How often the query to a piece of documentation is one to three of its words, rare ones first: people look up names.
 TERM = 0.1
@@ -280,6 +280,7 @@ def train(table: torch.Tensor, words: Words, pieces: Pieces, taught: Taught, ste
     table = table.clone().requires_grad_()
     optimiser = torch.optim.Adam([table], lr=rate, betas=(0.9, 0.98), fused=True)
     started, mean = time.monotonic(), 0.0
+    # The loader works on a copy of the pieces: each phase draws from the seed anew.
     loader = torch.utils.data.DataLoader(Batches(pieces, taught if teacher else None, words, steps, group), batch_size=None, num_workers=1, prefetch_factor=8)
     for step, (query, text, also, told) in enumerate(loader):
         for settings in optimiser.param_groups:

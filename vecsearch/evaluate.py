@@ -40,6 +40,7 @@ OFF_TOPIC = "off topic"
 #: A check-in that touches more files is a sweep, and its comment says little about any of them.
 MOST_FILES = 5
 _WORD = re.compile(r"\w+")
+_NAME = re.compile(r"[\w./+-]+")
 COLUMNS = ("questions", "ndcg@10", "success@1", "success@3", "success@5", "mrr", "empty")
 
 
@@ -83,13 +84,14 @@ def _task(item: dict[str, Any]) -> Task:
     return Task(item["q"], {path: grade for path, grade in answers.items() if grade}, type_)
 
 
-def from_history(db: sqlite3.Connection, most: int = 200) -> tuple[list[Task], int]:
+def from_history(db: sqlite3.Connection, kinds: Iterable[str] = HISTORY_KINDS, most: int = 200) -> tuple[list[Task], int]:
     """(tasks, words removed): newest check-in comments, each answered by the files it changed.
 
-    Only files that are indexed now count. Words of a comment that name those files give the answer
+    Only files that are indexed now, as one of the kinds, count. Words of a comment that name those files give the answer
     away, so they are taken out and counted.
     """
-    indexed = {path for path, in db.execute("SELECT DISTINCT path FROM fx_vec_chunk WHERE project = '' AND path NOT NULL")}
+    indexed = {path for path, in db.execute("SELECT DISTINCT path FROM fx_vec_chunk WHERE project = '' AND path NOT NULL"
+                                            " AND kind IN (SELECT value FROM json_each(?))", (json.dumps(sorted(kinds)),))}
     rows = db.execute(
         "SELECT coalesce(e.ecomment, e.comment), group_concat(f.name, char(10)) FROM event e"
         " JOIN blob b ON b.rid = e.objid JOIN mlink m ON m.mid = e.objid JOIN filename f ON f.fnid = m.fnid"
@@ -111,10 +113,20 @@ def from_history(db: sqlite3.Connection, most: int = 200) -> tuple[list[Task], i
 
 
 def without_leaks(comment: str, paths: Iterable[str]) -> tuple[str, int]:
-    """The comment without the names of the files, whole or by their stem, and how many words went."""
-    stems = {part.lower() for path in paths for part in (path.rpartition("/")[2], path.rpartition("/")[2].partition(".")[0], path)}
+    """The comment without the words that hold the name of a file, with its folders or its line or without, of its header, or its
+    stem alone; and how many words went."""
+    names = {path.rpartition("/")[2].lower() for path in paths}
+    stems = {name.partition(".")[0] for name in names} - {""}
+
+    def leaks(word: str) -> bool:
+        for piece in _NAME.findall(word.lower()):
+            name = piece.strip(".").rpartition("/")[2]
+            if name in names or name in stems or "." in name and name.partition(".")[0] in stems:
+                return True
+        return False
+
     words = comment.split()
-    kept = [word for word in words if word.strip("\"'`()[]{},.;:").lower() not in stems]
+    kept = [word for word in words if not leaks(word)]
     return " ".join(kept), len(words) - len(kept)
 
 
@@ -185,8 +197,8 @@ def table(report: dict[str, dict[str, dict[str, float]]]) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    """As Markdown wants it within a table."""
-    return " ".join(text.replace("|", "\\|").split())
+    """As Markdown wants it within a table; nothing that a terminal would obey."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).replace("|", "\\|").split())
 
 
 Report = dict[str, dict[str, dict[str, float]]]  # search -> group -> COLUMNS
@@ -221,7 +233,7 @@ def run(repository: Path, set_file: Path | None, kinds: frozenset[str], provider
             tasks = read_set(set_file)
         else:
             kinds = kinds or HISTORY_KINDS
-            tasks, removed = from_history(db)
+            tasks, removed = from_history(db, kinds)
             notes.append(f"{len(tasks)} check-ins; {removed} words that name the changed files were taken out of their comments")
         if not tasks:
             raise UsageError(f"{repository}: no check-in whose files are indexed; run: vecsearch index")

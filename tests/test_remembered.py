@@ -96,6 +96,30 @@ def test_a_question_asked_again_is_embedded_once_and_another_one_is(indexed):
     assert embedded == ["restore settings", "restore settings", "settings restore"]
 
 
+@pytest.mark.parametrize(("question", "sql"), [
+    ("settings user:nobodyelse", "UPDATE fx_vec_detail SET user='nobodyelse'"),
+    ("settings before:2001", "UPDATE fx_vec_detail SET mtime=1"),
+    ("settings path:elsewhere", "INSERT INTO fx_vec_alias SELECT id, 'elsewhere/' || id FROM fx_vec_source"),
+])
+def test_a_filter_looks_at_what_another_program_wrote(indexed, question, sql):
+    with closing(open_readonly(indexed)) as db:
+        assert not search(db, Builtin, parse(question), KINDS).hits
+        by_another_program(indexed, sql)
+        assert search(db, Builtin, parse(question), KINDS).hits
+
+
+def test_another_server_is_asked_the_same_question_anew(indexed):
+    class Elsewhere(Builtin):
+        def embed_query(self, text):
+            raise EmbedError("down", "nobody answers")
+
+    shelf._kept.clear()
+    with closing(open_readonly(indexed)) as db:
+        assert search(db, Builtin, QUESTION, KINDS).state == "ok"
+        by_another_program(indexed, "INSERT OR REPLACE INTO fx_vec_config VALUES('provider-url', 'http://elsewhere')")
+        assert search(db, Elsewhere, QUESTION, KINDS).state == "semantic_unavailable"
+
+
 def test_an_arm_that_failed_is_asked_again(indexed):
     class Down(Builtin):
         def embed_query(self, text):

@@ -65,8 +65,10 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
     lexicon, known = Lexicon(reader, shelf, memory), Known(db, reader, shelf, memory)
     provider = _provider(state, embedder, query, result)
     clock.lap("open")
-    question = (replace(query, kinds=frozenset(), k=0, offset=0, sort="", explain=False), recipe, provider is not None)
-    ranking = memory.rankings.get(question)
+    asked_of = provider and [value for name, value in sorted(reader.settings().items()) if name.startswith("provider")]
+    question = (replace(query, kinds=frozenset(), k=0, offset=0, sort="", explain=False), recipe, repr(asked_of))
+    # Filters look at tables of which a change by another program is not noted (triggers.py).
+    ranking = None if query.filtered else memory.rankings.get(question)
     if ranking is None:
         said = result.message
         ranking = _ranked(_Place(reader, shelf, lexicon, known), state, provider, result, recipe, clock)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from zlib import crc32
 
 import jinja2
 from jinja2 import FileSystemBytecodeCache
@@ -36,8 +37,10 @@ def compiled_templates() -> FileSystemBytecodeCache | None:
     if not place:
         return None
     try:
-        # When it was installed tells one Jinja from another, in a thousandth of the time that its version takes to be found.
-        folder = f"{place}/templates-{sys.implementation.cache_tag}-{os.stat(jinja2.__file__).st_mtime_ns}"
+        # Where and when it was installed tells one Jinja from another, in a thousandth of the time that its version takes to be found.
+        installed = os.stat(jinja2.__file__)
+        which = crc32(f"{jinja2.__file__} {installed.st_mtime_ns} {installed.st_size}".encode())
+        folder = f"{place}/templates-{sys.implementation.cache_tag}-{which:08x}"
         os.makedirs(folder, 0o700, exist_ok=True)
     except OSError:
         return None

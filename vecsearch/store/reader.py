@@ -132,8 +132,14 @@ class Reader:
         """The projects that have anything of the given kinds, '' (this repository) included."""
         wanted = sorted(kinds)
         table = "fx_vec_source" if "fx_vec_source" in self.tables else "fx_vec_chunk"  # one row for each artifact, or for each chunk
+        if table == "fx_vec_source" and not self._has_others():  # no need to look at each
+            return [""] if self.db.execute(f"SELECT 1 FROM fx_vec_source WHERE kind IN ({_marks(wanted)}) LIMIT 1", wanted).fetchone() else []
         sql = f"SELECT DISTINCT coalesce(project, '') FROM {table} WHERE kind IN ({_marks(wanted)}) ORDER BY 1"
         return [name for (name,) in self.db.execute(sql, wanted)]
+
+    def _has_others(self) -> bool:
+        """Whether a peer or a library was taken in: nothing else has a project of its own."""
+        return any(self.db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in ("fx_vec_peer", "fx_vec_library") if table in self.tables)
 
     def skipped(self) -> list[tuple[str, str, str]]:
         """(path or hash, kind, reason or notes) of artifacts with no text or with notes."""

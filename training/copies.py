@@ -39,7 +39,9 @@ def main(pairs: Path, repositories: list[Path]) -> None:
     pieces = 0
     for package in sorted(pairs.glob("*.jsonl")):
         for line in package.read_text(encoding="utf-8").rstrip("\n").split("\n"):
-            piece = json.loads(line) if line else {"text": "", "path": ""}
+            if not line:
+                continue
+            piece = json.loads(line)
             own = lines(piece["text"])
             pieces += 1
             for name, theirs in held.items():

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 
-from .tags import MARK, Mark, entities, keep, restore, tidy, untag
+from .tags import MARK, Pattern, entities, keep, restore, tidy, untag
 
-_FENCED = Mark(("```", "~~~"), r"^ {0,3}(`{3,}+(?=[^`\n]*\n)|~{3,}+)[^\n]*\n(.*?)(?:^ {0,3}\1[`~]*[ \t]*$\n?|\Z)", re.M | re.S)
-_INDENTED = Mark(("    ", "\t"), r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t)[^\n]*(?:\n|\Z))+")
+_FENCED = Pattern(("```", "~~~"), r"^ {0,3}(`{3,}+(?=[^`\n]*\n)|~{3,}+)[^\n]*\n(.*?)(?:^ {0,3}\1[`~]*[ \t]*$\n?|\Z)", re.M | re.S)
+_INDENTED = Pattern(("    ", "\t"), r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t)[^\n]*(?:\n|\Z))+")
 _TICKS = re.compile(r"(`+)")
-_LINK = Mark("[", r"(!?)\[([^\[\]]*+)\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]\n]*+\])")
-_AUTOLINK = Mark("<", r"<((?:https?|ftp|mailto):[^<>\s]*+)>")
-_LINK_DEFINITION = Mark("]:", r"^ {0,3}\[[^\[\]\n]+\]:[^\n]*$", re.M)
-_EMPHASIS = Mark(("*", "~~"), r"(?<![\w*\\])(\*{1,3}|~~)(?=[^\s*])([^*\n]{1,400})(?<=\S)\1(?![\w*])")
-_UNDERSCORES = Mark("_", r"(?<![\w\\])(_{1,3})(?=[^\s_])([^_\n]{1,400})(?<=[^\s_])\1(?!\w)")
-_HEADING = Mark("#", r"^ {0,3}#{1,6}(?:[ \t]+|(?=[A-Za-z])|$)([^\n]*)$", re.M)
-_QUOTE = Mark(">", r"^ {0,3}(?:>[ \t]?)+", re.M)
-_RULE = Mark(tuple("-*_="), r"^[ \t]*+(?:[-*_=][ \t]*+){3,}$", re.M)
-_DELIMITER = Mark("-", r"^[ \t|]*+:?-[-|: \t]*+$", re.M)
-_ESCAPE = Mark("\\", r"\\([!-/:-@\[-`{-~])")
-_CELLS = Mark("|", r"^[ \t]*\|[^\n]*$", re.M)
+_LINK = Pattern("[", r"(!?)\[([^\[\]]*+)\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]\n]*+\])")
+_AUTOLINK = Pattern("<", r"<((?:https?|ftp|mailto):[^<>\s]*+)>")
+_LINK_DEFINITION = Pattern("]:", r"^ {0,3}\[[^\[\]\n]+\]:[^\n]*$", re.M)
+_EMPHASIS = Pattern(("*", "~~"), r"(?<![\w*\\])(\*{1,3}|~~)(?=[^\s*])([^*\n]{1,400})(?<=\S)\1(?![\w*])")
+_UNDERSCORES = Pattern("_", r"(?<![\w\\])(_{1,3})(?=[^\s_])([^_\n]{1,400})(?<=[^\s_])\1(?!\w)")
+_HEADING = Pattern("#", r"^ {0,3}#{1,6}(?:[ \t]+|(?=[A-Za-z])|$)([^\n]*)$", re.M)
+_QUOTE = Pattern(">", r"^ {0,3}(?:>[ \t]?)+", re.M)
+_RULE = Pattern(tuple("-*_="), r"^[ \t]*+(?:[-*_=][ \t]*+){3,}$", re.M)
+_DELIMITER = Pattern("-", r"^[ \t|]*+:?-[-|: \t]*+$", re.M)
+_ESCAPE = Pattern("\\", r"\\([!-/:-@\[-`{-~])")
+_CELLS = Pattern("|", r"^[ \t]*\|[^\n]*$", re.M)
 
 
 def markdown(text: str) -> str:

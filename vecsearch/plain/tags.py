@@ -8,7 +8,7 @@ from functools import cached_property
 from html import unescape
 
 
-class Mark:
+class Pattern:
     """A pattern that can only match in a text that holds one of `needs`. It is compiled when the first such text comes: most
     texts hold few of the marks that there are, and a search that shows ten passages should not wait for all."""
 
@@ -24,14 +24,14 @@ class Mark:
         return self.compiled.sub(words, text) if any(need in text for need in self._needs) else text
 
 
-_INVISIBLE = Mark("<", r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.I | re.S)
-_VERBATIM = Mark("<", r"<(verbatim|nowiki)\b[^<>]*>(.*?)(?:</\1\s*>|\Z)", re.I | re.S)
-_TAG = Mark("<", r"</?([A-Za-z][A-Za-z0-9]*)(?=[\s/>])[^<>]*+>")
+_INVISIBLE = Pattern("<", r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.I | re.S)
+_VERBATIM = Pattern("<", r"<(verbatim|nowiki)\b[^<>]*>(.*?)(?:</\1\s*>|\Z)", re.I | re.S)
+_TAG = Pattern("<", r"</?([A-Za-z][A-Za-z0-9]*)(?=[\s/>])[^<>]*+>")
 _ALT = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.I)
-_ENTITY = Mark("&", r"&(?:#\d{1,7}(?!\d)|#[xX][0-9A-Fa-f]{1,6}(?![0-9A-Fa-f])|[A-Za-z][A-Za-z0-9]{1,31});?")
-_WIKI_LINK = Mark("[", r"\[([^\[\]|\n]{1,500})(?:\|([^\[\]]{0,500}))?\]")
-_BLANKS = Mark((" ", "\t"), r"(?<![ \t])[ \t]++$", re.M)
-_GAPS = Mark("\n\n\n", r"\n{3,}")
+_ENTITY = Pattern("&", r"&(?:#\d{1,7}(?!\d)|#[xX][0-9A-Fa-f]{1,6}(?![0-9A-Fa-f])|[A-Za-z][A-Za-z0-9]{1,31});?")
+_WIKI_LINK = Pattern("[", r"\[([^\[\]|\n]{1,500})(?:\|([^\[\]]{0,500}))?\]")
+_BLANKS = Pattern((" ", "\t"), r"(?<![ \t])[ \t]++$", re.M)
+_GAPS = Pattern("\n\n\n", r"\n{3,}")
 
 #: Tags that end a line.
 _BLOCK_TAGS = frozenset(
@@ -85,7 +85,7 @@ def tidy(text: str) -> str:
 
 #: Stands for a kept piece of text while the rest is reduced; no text holds a NUL (types.Document).
 MARK = "\0"
-_KEPT = Mark(MARK, r"\0(\d+)\0")
+_KEPT = Pattern(MARK, r"\0(\d+)\0")
 
 
 def keep(kept: list[str], piece: str) -> str:

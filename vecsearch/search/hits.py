@@ -36,9 +36,10 @@ def fill(db: sqlite3.Connection, reader: Reader, memory: Memory, result: Result,
         chosen = chosen[np.argsort([-mtime for *_, mtime in when], kind="stable")]
     result.total = len(chosen)
     here = chosen[query.offset : query.offset + query.k]
-    passages = read(reader, memory, shelf.ids[rows[here]].tolist())
+    ids = shelf.ids[rows[here]].tolist()
+    passages = read(reader, memory, ids)
     tips, addresses = reader.tips(), Addresses(reader, base_url)
-    for rank, (at, passage) in enumerate(_still_shown(db, here.tolist(), shelf.ids[rows[here]].tolist(), passages), query.offset + 1):
+    for rank, (at, passage) in enumerate(_still_shown(db, here.tolist(), ids, passages), query.offset + 1):
         artifact = int(shelf.artifacts[rows[at]])
         result.hits.append(hit(
             passage, rank, float(ranking.similarity[at]), query, addresses, addresses.checkin(passage.chunk, tips, result.checkin),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -67,12 +67,12 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
     clock.lap("open")
     asked_of = provider and [value for name, value in sorted(reader.settings().items()) if name.startswith("provider")]
     question = (replace(query, kinds=frozenset(), k=0, offset=0, sort="", explain=False), recipe, repr(asked_of))
-    # Filters look at tables of which a change by another program is not noted (triggers.py).
-    ranking = None if query.filtered else memory.rankings.get(question)
+    ranking = memory.rankings.get(question)
     if ranking is None:
         said = result.message
-        ranking = _ranked(_Place(reader, shelf, lexicon, known), state, provider, result, recipe, clock)
-        if result.message == said:  # what is to be said is said each time anew
+        ranking = _ranked(lexicon, known, state, provider, result, recipe, clock)
+        # What is to be said is said each time anew; filters look at tables of which a change by another program is not noted (triggers.py).
+        if result.message == said and not query.filtered:
             memory.rankings.put(question, ranking, len(ranking.candidates))
     hits.fill(db, reader, memory, result, shelf, ranking, base_url)
     if result.total < suggest.FEW and ranking.by_words:
@@ -80,19 +80,10 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
     clock.lap("hits")
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a question is asked."""
-
-    reader: Reader
-    shelf: Shelf
-    lexicon: Lexicon
-    known: Known
-
-
-def _ranked(place: _Place, state: State, provider: Embedder | None, result: Result, recipe: rank.Recipe, clock: Clock) -> rank.Ranking:
+def _ranked(lexicon: Lexicon, known: Known, state: State, provider: Embedder | None, result: Result, recipe: rank.Recipe,
+            clock: Clock) -> rank.Ranking:
     """The order of all that the question finds, of whichever kind. What could not be asked is noted in the result."""
-    query, reader, shelf, lexicon = result.query, place.reader, place.shelf, place.lexicon
+    query, reader, shelf = result.query, lexicon.reader, lexicon.shelf
     mask = allowed_rows(reader, shelf, lexicon, query)
     if len(mask) and not mask.any() and query.filtered:
         result.note(f"nothing here passes {' '.join(query.filters())}")
@@ -102,7 +93,7 @@ def _ranked(place: _Place, state: State, provider: Embedder | None, result: Resu
     evidence = None if by_meaning else _evidence(lexicon, shelf, mask, query, result)
     clock.lap("keyword")
     fused = None if evidence is not None and state.model.startswith(LETTERS_ONLY) else similarity
-    found = gather.field(reader, shelf, lexicon, place.known, mask, evidence, fused, query)
+    found = gather.field(reader, shelf, lexicon, known, mask, evidence, fused, query)
     relevant = _is_relevant(found, floor.from_mark(reader.mark("floor"), state.model))
     if by_meaning:  # similarity is of one scale for all kinds, and is what was asked for
         recipe = replace(recipe, apart=False, authority=False)

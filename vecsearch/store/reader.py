@@ -77,6 +77,9 @@ class Reader:
 
     def settings(self) -> Settings:
         """The repository's settings; defaults where there is no row."""
+        return self._once("settings", self._settings)
+
+    def _settings(self) -> Settings:
         if not check.require_table(self.db, "fx_vec_config"):
             return default_settings()
         try:

@@ -65,7 +65,7 @@ def answer_to(db: sqlite3.Connection, asked: Asked, kinds: frozenset[str]) -> An
 
         result = similar(db, asked.like, asked.query, kinds, asked.base)
     else:
-        result = search(db, lambda: embed.get(Reader(db).settings()), asked.query, kinds, asked.base)
+        result = search(db, lambda: embed.get(Reader(db, seen.of(db)[1]).settings()), asked.query, kinds, asked.base)
     if replies.address_was_cut() and not asked.query.cut:
         result.note(CUT)
     if "checkin" not in kinds:

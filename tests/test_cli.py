@@ -71,8 +71,8 @@ def test_what_another_user_may_not_do_is_one_line_and_exit_1(indexed, open_tmp_p
     (folder / "closed.fossil").chmod(0o600)
     (folder / "shut").mkdir(0o700)
     places = {"repository": indexed, "extroot": folder / "ext", "closed": folder / "closed.fossil", "shut": folder / "shut"}
-    loaded = ", ".join(f"vecsearch.{name}" for name in ("cli", "cli_admin", "cli_index", "install", "uninstall", "hooks", "watch", "runs", "status"))
-    code = f"import os\nimport {loaded}\nos.setresgid(65534, 65534, 65534)\nos.setresuid(65534, 65534, 65534)\nvecsearch.cli.main()"
+    everything = "[importlib.import_module(each.name) for each in pkgutil.walk_packages(vecsearch.__path__, 'vecsearch.') if not each.name.endswith('__main__')]"
+    code = f"import importlib, os, pkgutil\nimport vecsearch.cli\n{everything}\nos.setresgid(65534, 65534, 65534)\nos.setresuid(65534, 65534, 65534)\nvecsearch.cli.main()"
     done = subprocess.run([sys.executable, "-c", code, *(word.format(**places) for word in words)], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1) and done.stderr.startswith("vecsearch: ") and says in done.stderr
 

@@ -29,18 +29,21 @@ def run(*command: object, cwd: Path | None = None) -> str:
     return subprocess.run(list(map(str, command)), cwd=cwd, env=env, check=True, capture_output=True, text=True).stdout
 
 
-def prepared(repository: Path, folder: Path) -> Path:
-    """A copy that is indexed by us and by Fossil, and that everybody may read."""
-    copy = folder / "bench.fossil"
+def prepared(repository: Path, folder: Path, *, code: bool = True) -> Path:
+    """A copy that everybody may read, indexed by us and by Fossil, over the same files: those that hold a chunk of ours. Without `code`
+    Fossil's documents are those that are documentation by their names."""
+    copy = folder / ("bench.fossil" if code else "documentation.fossil")
     shutil.copy(repository, copy)
+    run(VECSEARCH, "index", "-R", copy)
     with closing(sqlite3.connect(copy)) as db:
+        files = [Path(path) for (path,) in db.execute("SELECT DISTINCT path FROM fx_vec_chunk WHERE project='' AND kind NOT IN ('checkin', 'wiki', 'forum')")]
+        globs = ",".join(sorted({f"*{file.suffix}" if file.suffix else str(file) for file in files if "," not in file.name})) if code else "*.md,*.wiki,*.txt"
         db.execute("UPDATE user SET cap='gjorz2' WHERE login='nobody'")
-        db.execute("INSERT OR REPLACE INTO config(name, value, mtime) VALUES('doc-glob', '*.md,*.wiki,*.txt', 0)")
+        db.execute("INSERT OR REPLACE INTO config(name, value, mtime) VALUES('doc-glob', ?, 0)", (globs,))
         db.commit()
     run("fossil", "fts-config", "enable", "cdtwe", "-R", copy)
     run("fossil", "fts-config", "index", "on", "-R", copy)
     run("fossil", "fts-config", "reindex", "-R", copy)
-    run(VECSEARCH, "index", "-R", copy)
     return copy
 
 
@@ -82,9 +85,9 @@ class Site:
 
 
 @contextmanager
-def serving(repository: Path, folder: Path) -> Iterator[Site]:
-    """/ext/search with a worker, /ext/alone without, /ext/bare only imports flask and numpy."""
-    extroot = folder / "ext"
+def serving(repository: Path, folder: Path, name: str = "ext") -> Iterator[Site]:
+    """/ext/search with a worker, /ext/alone without, /ext/bare only imports flask and numpy. `name`: of the folder with these."""
+    extroot = folder / name
     extroot.mkdir(exist_ok=True)
     run(VECSEARCH, "install", "--extroot", extroot, "-R", repository)
     run(VECSEARCH, "install", "--extroot", extroot, "--name", "alone", "--no-worker", "-R", repository)
@@ -117,11 +120,11 @@ def our_search(query: str, form: str = "json", name: str = "search") -> str:
     return f"/ext/{name}?" + urlencode({"q": query, "format": form})
 
 
-def seconds(site: Site, columns: Sequence[Sequence[str]]) -> list[list[float]]:
+def seconds(columns: Sequence[Sequence[tuple[Site, str]]]) -> list[list[float]]:
     """How long each address of each column took, asked in turns."""
     times: list[list[float]] = [[] for _ in columns]
     for row in zip(*columns, strict=True):
-        for place, path in zip(times, row, strict=True):
+        for place, (site, path) in zip(times, row, strict=True):
             place.append(site.seconds(path))
     return times
 

@@ -25,44 +25,53 @@ from pathlib import Path
 
 from . import served, synthetic
 
-Row = tuple[str, float, float, str]
-#: A bar is met below its limit, or above it where the limit is negative.
+Row = tuple[str, float, float | None, str]
+#: A bar is met below its limit, or above it where the limit is negative; without a limit it is told only.
 IMPORTS = (sys.executable, "-c", "import numpy, sqlite3")
 
 
 def serving(repository: Path, folder: Path) -> Iterator[Row]:
-    """Requests through a real server."""
-    copy = served.prepared(repository, folder)
-    asked = {length: served.questions(copy, 160, length) for length in (1, 2, 3)}
+    """Requests through a real server. Limits are for Fossil's search over the same files; what it takes over documentation alone is told beside."""
+    whole, part = served.prepared(repository, folder), served.prepared(repository, folder, code=False)
+    asked = {length: served.questions(whole, 220, length) for length in (1, 2, 3)}
     mixed = [question for several in zip(*asked.values(), strict=True) for question in several]
-    with served.serving(copy, folder) as site:
+    with served.serving(part, folder, "documentation") as small, served.serving(whole, folder) as site:
         for _ in range(3):  # wake the worker, and all caches of the system
+            small.seconds(served.fossil_search("warm"))
             site.seconds(served.our_search("warm"))
             site.seconds(served.fossil_search("warm"))
             time.sleep(1.5)
-        taken = {length: served.seconds(site, _ways(some[:30])) for length, some in asked.items()}
+        taken = {length: served.seconds(_ways(site, small, some)) for length, some in asked.items()}
         for said, lengths in (("one word", [1]), ("two words", [2]), ("three words", [3]), ("all of these", [1, 2, 3])):
-            fossil, ours, again, page = (statistics.median(one for length in lengths for one in taken[length][way]) for way in range(4))
-            for form, limit, mine in (("format=json", 0.5, ours), ("format=json, asked before", 0.5, again), ("HTML page, asked before", 0.6, page)):
+            fossil, less, *ours = (statistics.median(one for length in lengths for one in taken[length][way]) for way in range(6))
+            for form, limit, mine in zip(("JSON, asked before", "HTML, asked before", "JSON, new", "HTML, new"), (0.5, 0.6, 0.5, 0.6), ours, strict=True):
                 yield f"{form}, {said} : Fossil's /search", mine / fossil, limit, f"{mine * 1e3:.1f} : {fossil * 1e3:.1f} ms"
-        rates: dict[str, list[float]] = {"fossil": [], "ours": [], "again": []}
+                yield f"{form}, {said} : over documentation alone", mine / less, None, f"{mine * 1e3:.1f} : {less * 1e3:.1f} ms"
+        rates: dict[str, list[float]] = {"fossil": [], "less": [], "ours": [], "again": []}
         for turn in range(3):
-            part = mixed[90 + turn * 130 : 220 + turn * 130]
-            rates["fossil"].append(served.per_second(site, list(map(served.fossil_search, part)), 16, 4))
-            rates["ours"].append(served.per_second(site, list(map(served.our_search, part)), 16, 4))
-            rates["again"].append(served.per_second(site, list(map(served.our_search, part[:32])), 16, 4))
-        fossil, ours, again = map(statistics.median, rates.values())
-        yield "16 clients, requests per second : Fossil's /search", ours / fossil, -2, f"{ours:.0f} : {fossil:.0f} a second"
-        yield "16 clients, questions asked before : Fossil's /search", again / fossil, -2, f"{again:.0f} : {fossil:.0f} a second"
+            some = mixed[270 + turn * 130 : 400 + turn * 130]
+            rates["fossil"].append(served.per_second(site, list(map(served.fossil_search, some)), 16, 4))
+            rates["less"].append(served.per_second(small, list(map(served.fossil_search, some)), 16, 4))
+            rates["ours"].append(served.per_second(site, list(map(served.our_search, some)), 16, 4))
+            rates["again"].append(served.per_second(site, list(map(served.our_search, some[:32])), 16, 4))
+        fossil, less, *ours = map(statistics.median, rates.values())
+        for said, mine in zip(("new", "asked before"), ours, strict=True):
+            yield f"16 clients, {said}, requests per second : Fossil's /search", mine / fossil, -2, f"{mine:.0f} : {fossil:.0f} a second"
+            yield f"16 clients, {said} : over documentation alone", mine / less, None, f"{mine:.0f} : {less:.0f} a second"
         for form in ("json", "html"):
-            bare, alone = map(statistics.median, served.seconds(site, [["/ext/bare"] * 15, [served.our_search(q, form, "alone") for q in mixed[:15]]]))
+            ways = [(site, "/ext/bare")] * 15, [(site, served.our_search(q, form, "alone")) for q in mixed[:15]]
+            bare, alone = map(statistics.median, served.seconds(ways))
             yield f"no worker, {form} : a CGI that imports flask and numpy", alone / bare, 1.3, f"{alone * 1e3:.0f} : {bare * 1e3:.0f} ms"
 
 
-def _ways(questions: list[str]) -> list[list[str]]:
-    """The addresses of Fossil's search, of ours, of ours once more, and of our page."""
-    return [[served.fossil_search(q) for q in questions], *([served.our_search(q) for q in questions] for _ in range(2)),
-            [served.our_search(q, "html") for q in questions]]
+def _ways(site: served.Site, small: served.Site, questions: list[str]) -> list[list[tuple[served.Site, str]]]:
+    """Fossil's search over the same files and over fewer; ours of questions asked before, as JSON and as a page, and of new ones."""
+    known, new, others = questions[:30], questions[30:60], questions[60:90]
+    for question in known:
+        site.ask(served.our_search(question))
+    return [[(site, served.fossil_search(q)) for q in known], [(small, served.fossil_search(q)) for q in known],
+            *([(site, served.our_search(q, form)) for q in known] for form in ("json", "html")),
+            [(site, served.our_search(q)) for q in new], [(site, served.our_search(q, "html")) for q in others]]
 
 
 def index(repository: Path, folder: Path) -> Iterator[Row]:
@@ -152,9 +161,10 @@ def main() -> None:
         repository = options.repository or synthetic.repository(folder / "made.fossil", 12_000, 1_500, 8)
         for group in options.rows.split(","):
             for bar, ratio, limit, note in ROWS[group](repository, folder):
-                met = ratio <= limit if limit > 0 else ratio >= -limit
+                met = limit is None or (ratio <= limit if limit > 0 else ratio >= -limit)
                 missed += not met
-                print(f"| {bar} | {ratio:.2f} | {'at least' if limit < 0 else 'at most'} {abs(limit):g}{'' if met else ' MISSED'} | {note} |", flush=True)
+                wanted = f"{'at least' if limit < 0 else 'at most'} {abs(limit):g}" if limit else ""
+                print(f"| {bar} | {ratio:.2f} | {wanted}{'' if met else ' MISSED'} | {note} |", flush=True)
     sys.exit(missed > 0)
 
 

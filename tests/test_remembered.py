@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import numpy as np
 import pytest
@@ -144,24 +144,60 @@ def test_what_is_shunned_between_two_questions_is_not_shown(ask, indexed):
     assert first.hash not in {hit.hash for hit in ask().hits}
 
 
-def test_a_word_and_its_forms_weigh_what_fts5_says_of_them_together(indexed):
-    with closing(open_readonly(indexed)) as db:
+@contextmanager
+def lexicon_of(repository):
+    with closing(open_readonly(repository)) as db:
         vocabulary.attach(db)
         with one_state(db):
             reader = Reader(db)
-            books = reader.shelf(reader.state(), frozenset(KINDS))
-            lexicon = Lexicon(reader, books, Memory(()))
-            met = 0
-            for word in words_of(parse("settings restoring files installed server tickets merging branches pages wiki searching indexed zebra")):
-                typed, formed = lexicon.word(word.expression, word.others)
-                for found, expression in ((typed, word.expression), (formed, word.forms)):
-                    ids, strengths = reader.match(expression, WEIGHTS, -1)
-                    everywhere = max(np.log((reader.lexical_rows() + 0.5) / (len(ids) + 0.5)), 0.2)
-                    here, rows = books.rows(ids)
-                    expected = dict(zip(rows.tolist(), (strengths[here].astype(np.float32) / everywhere).astype(np.float32).tolist(), strict=True))
-                    assert dict(zip(found.rows.tolist(), found.values.tolist(), strict=True)) == expected
-                met += len(formed.rows) > len(typed.rows)
-            assert met > 3
+            yield Lexicon(reader, reader.shelf(reader.state(), frozenset(KINDS)), Memory(()))
+
+
+def alone(lexicon, expression):
+    """row -> what FTS5 says of the expression, asked for nothing else; without its own rarity."""
+    ids, [strengths] = lexicon.reader.match(expression, [WEIGHTS], -1)
+    everywhere = max(np.log((lexicon.reader.lexical_rows() + 0.5) / (len(ids) + 0.5)), 0.2)
+    here, rows = lexicon.shelf.rows(ids)
+    return dict(zip(rows.tolist(), (strengths[here].astype(np.float32) / everywhere).astype(np.float32).tolist(), strict=True))
+
+
+def found_by(match):
+    return dict(zip(match.rows.tolist(), match.values.tolist(), strict=True))
+
+
+WORDS = "settings restoring files installed server tickets merging branches pages wiki searching indexed zebra"
+
+
+def test_a_word_and_its_forms_weigh_what_fts5_says_of_them_together(indexed):
+    with lexicon_of(indexed) as lexicon:
+        met = 0
+        for word in words_of(parse(WORDS)):
+            typed, formed = lexicon.word(word.expression, word.others)
+            assert found_by(typed) == alone(lexicon, word.expression) and found_by(formed) == alone(lexicon, word.forms)
+            met += len(formed.rows) > len(typed.rows)
+        assert met > 3
+
+
+@pytest.mark.parametrize("common", [2000, 3])
+def test_what_is_kept_of_names_and_paths_is_what_fts5_says_of_these_columns(indexed, monkeypatch, common):
+    monkeypatch.setattr("vecsearch.search.lexicon.COMMON", common)  # 3: most words are in too many rows
+    with closing(sqlite3.connect(indexed)) as db:
+        symbols = " ".join(symbol for (symbol,) in db.execute("SELECT DISTINCT symbol FROM fx_vec_detail WHERE symbol<>''"))
+    met = 0
+    for word in words_of(parse(f"{WORDS} {symbols}")):
+        with lexicon_of(indexed) as lexicon:
+            lexicon.weighed(word.expression)
+            kept = common == 2000 and word.expression.count('"') == 2  # else it is asked for when it is wanted
+            names, path = f"{{symbol named}} : ({word.expression})", f"path : {word.expression}"
+            assert not kept or (names in lexicon.memory.matches._held and f"rows {path}" in lexicon.memory.matches._held)
+            monkeypatch.setattr("vecsearch.search.lexicon.COMMON", 2000)
+            found, expected = found_by(lexicon.names(word.expression)), alone(lexicon, names)
+            assert found == pytest.approx(expected, rel=1e-5), word
+            if " OR " not in word.expression:
+                assert sorted(lexicon.rows(path).tolist()) == sorted(alone(lexicon, path)), word
+            met += len(expected) > 0
+            monkeypatch.setattr("vecsearch.search.lexicon.COMMON", common)
+    assert met > 2
 
 
 def test_of_several_first_searches_one_loads(indexed):

@@ -40,14 +40,18 @@ def fill(db: sqlite3.Connection, reader: Reader, memory: Memory, result: Result,
     passages = read(reader, memory, ids)
     tips, addresses = reader.tips(), Addresses(reader, base_url)
     for rank, (at, passage) in enumerate(_still_shown(db, here.tolist(), ids, passages), query.offset + 1):
-        artifact = int(shelf.artifacts[rows[at]])
         result.hits.append(hit(
             passage, rank, float(ranking.similarity[at]), query, addresses, addresses.checkin(passage.chunk, tips, result.checkin),
-            arms={name: place for name in ranking.arms if (place := ranking.place(name, artifact))},
-            folded=ranking.folded(artifact), explain=ranking.gave(artifact) | {"exact": int(ranking.tiers[at])} if query.explain else {},
+            arms={name: place for name, places in ranking.places.items() if (place := int(places[at]))},
+            folded=int(ranking.further[at]), explain=_explained(ranking, at) if query.explain else {},
         ))
     if len(chosen) > query.offset + query.k:
         result.next = query.offset + query.k
+
+
+def _explained(ranking: Ranking, at: int) -> dict[str, float]:
+    """step -> what it gave the row."""
+    return {name: round(float(gave[at]), 4) for name, gave in ranking.steps.items()} | {"exact": int(ranking.tiers[at])}
 
 
 def hit(passage: Passage, rank: int, score: float, query: Query, addresses: Addresses, ci: str, **more: Any) -> Hit:

@@ -18,11 +18,12 @@ class Known:
 
     path object [n]: None where it has none; mtime int64 [n]: Unix time; closed bool [n]: a ticket that is done with;
     links int32 [n]: how many others refer to it; visible bool [n]: whether Fossil would show it now. What became
-    private, shunned or hidden after the index run is not; what a peer shows is the peer's affair.
+    private, shunned or hidden after the index run is not; what a peer shows is the peer's affair. `in_step`: nothing has changed
+    since that run, which left nothing in the index that Fossil would not show (hits.py asks for each hit all the same).
     """
 
-    def __init__(self, db: sqlite3.Connection, reader: Reader, shelf: Shelf, memory: Memory):
-        self.db, self.reader, self.shelf = db, reader, shelf
+    def __init__(self, db: sqlite3.Connection, reader: Reader, shelf: Shelf, memory: Memory, *, in_step: bool):
+        self.db, self.reader, self.shelf, self.in_step = db, reader, shelf, in_step
         columns = memory.fact("known", lambda: _Columns(len(shelf.starts) - 1))
         self.read, self.path, self.mtime, self.closed, self.links, self.visible = (
             columns.read, columns.path, columns.mtime, columns.closed, columns.links, columns.visible)
@@ -34,12 +35,13 @@ class Known:
             return
         facts = self.reader.artifact_facts([int(i) for i in self.shelf.ids[self.shelf.starts[missing]]])
         own = [(kind, hash_) for kind, _, hash_, project, _ in facts if not project]
-        closed, links, shown = standing.closed_tickets(self.db, own), standing.links_to(self.db, own), visible(self.db, own)
+        closed, links = standing.closed_tickets(self.db, own), standing.links_to(self.db, own)
+        shown = set() if self.in_step else visible(self.db, own)
         self.path[missing] = [path for _, path, *_ in facts]
         self.mtime[missing] = [mtime for *_, mtime in facts]
         self.closed[missing] = [not project and hash_ in closed for _, _, hash_, project, _ in facts]
         self.links[missing] = [0 if project else links.get(hash_, 0) for _, _, hash_, project, _ in facts]
-        self.visible[missing] = [bool(project) or (kind, hash_) in shown for kind, _, hash_, project, _ in facts]
+        self.visible[missing] = [bool(project) or self.in_step or (kind, hash_) in shown for kind, _, hash_, project, _ in facts]
         self.read[missing] = True  # last: another thread may look
 
 

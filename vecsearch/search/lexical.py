@@ -88,7 +88,7 @@ def gather(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray, query: Query) -> Ev
         formed[rows] += values
         held.append(rows)
         if not query.in_title:
-            rows, values = _scores(shelf, narrowed, totals, lexicon.weighed(f"{{symbol named}} : ({word.expression})"))
+            rows, values = _scores(shelf, narrowed, totals, lexicon.names(word.expression))
             names[rows] += values
     return Evidence(found, typed, formed, names, document, tuple(held), totals)
 

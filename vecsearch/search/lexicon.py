@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from os.path import commonprefix
 
@@ -16,6 +17,11 @@ from .memory import Match, Memory
 #: text is about; a piece of an identifier says less than the word itself. Doubling or halving any of
 #: them moves the measured figures by less than their noise.
 WEIGHTS = (4.0, 2.0, 3.0, 1.0, 0.5, 1.5)
+#: Of the names that a row defines alone, and of its path alone.
+NAMES = (0.0, 0.0, 3.0, 0.0, 0.0, 1.5)
+PATH = (0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+#: What bm25 takes for the rarity of what most rows hold (SQLite, src of FTS5: fts5_aux.c).
+HARDLY_RARE = 1e-6
 
 #: A word in more rows than this says little: that it is there counts, not how often. bm25 looks at every
 #: row that holds the word, so this bounds what a word costs to a few milliseconds.
@@ -27,6 +33,7 @@ ALL = -1
 #: FTS5 gives a word that most rows hold next to nothing; dividing by less would make noise of it.
 LEAST_RARE = 0.2
 
+_PHRASE = re.compile('"[^"]*"')
 #: Words of one beginning among which the forms of a word are looked for; among more they are asked for unseen.
 RELATED = 5000
 
@@ -68,6 +75,10 @@ class Lexicon:
             self._keep(f"forms {expression}", formed)
         return typed, formed
 
+    def names(self, expression: str) -> Match:
+        """What `weighed` says of an expression within the names that rows define."""
+        return self.weighed(_in_names(expression))
+
     def _keep(self, expression: str, match: Match) -> Match:
         self.memory.matches.put(expression, match, len(match.rows))
         return match
@@ -80,22 +91,52 @@ class Lexicon:
         if len(counts) == RELATED:
             return self.weighed(expression), self.weighed(" OR ".join([expression, *(f'"{other}"' for other in others)]))
         some = [f'"{other}"' for other in others if other in counts]
+        if counts.get(word, 0) > COMMON:
+            ids = self._everywhere(expression)
+            typed = self._common(ids)
+            return typed, self._common(_once(np.concatenate([ids, self.reader.holding(" OR ".join(some))]))) if some else typed
         if not some:
             typed = self.weighed(expression)
             return typed, typed
-        if counts.get(word, 0) > COMMON:
-            ids = self.reader.holding(expression)
-            return self._common(ids), self._common(_once(np.concatenate([ids, self.reader.holding(" OR ".join(some))])))
         if max(counts.get(other, 0) for other in others) > COMMON:
             return self.weighed(expression), self._common(self.reader.holding(" OR ".join([expression, *some])))
-        found = [self.reader.match(form, WEIGHTS, ALL) for form in (expression, *some)]
+        found = [self._columns(expression, ALL), *((ids, strengths) for form in some for ids, [strengths] in [self.reader.match(form, [WEIGHTS], ALL)])]
         ids, place = np.unique(np.concatenate([ids for ids, _ in found]), return_inverse=True)
         strengths = np.bincount(place, np.concatenate([strengths for _, strengths in found]), len(ids))
         return self._rare(*found[0]), (self._rare(ids, strengths) if len(ids) <= COMMON else self._common(ids))
 
     def _weighed(self, expression: str) -> Match:
-        ids, strengths = self.reader.match(expression, WEIGHTS, COMMON + 1)
+        if _PHRASE.fullmatch(expression):
+            ids, strengths = self._columns(expression, COMMON + 1)
+            return self._rare(ids, strengths) if len(ids) <= COMMON else self._common(self._everywhere(expression))
+        ids, [strengths] = self.reader.match(expression, [WEIGHTS], COMMON + 1)
         return self._rare(ids, strengths) if len(ids) <= COMMON else self._common(self.reader.holding(expression))
+
+    def _columns(self, phrase: str, most: int) -> tuple[np.ndarray, np.ndarray]:
+        """(row ids, bm25) of a phrase. On the way is kept what will be asked of it next: where it is a name, and where in a path. To ask
+        anew, FTS5 would walk through all its rows twice."""
+        ids, [typed, names, path] = self.reader.match(phrase, [WEIGHTS, NAMES, PATH], most)
+        if len(ids) <= COMMON:
+            self._keep_columns(phrase, ids, names, path)
+        return ids, typed
+
+    def _everywhere(self, phrase: str) -> np.ndarray:
+        """Row ids of a common phrase, of which it is kept as well where it is a name, and where in a path."""
+        ids, [names, path] = self.reader.match(f"{{path symbol named}} : ({phrase})", [NAMES, PATH], COMMON + 1)
+        if len(ids) <= COMMON:
+            self._keep_columns(phrase, ids, names, path)
+        return self.reader.holding(phrase)
+
+    def _keep_columns(self, phrase: str, ids: np.ndarray, names: np.ndarray, path: np.ndarray) -> None:
+        named = np.flatnonzero(names)
+        # bm25 as if these columns alone had been asked: only the rarity is another.
+        strengths = names[named] / self._bm25_rarity(len(ids)) * self._bm25_rarity(len(named))
+        self._keep(_in_names(phrase), self._rare(ids[named], strengths))
+        self._keep(f"rows path : {phrase}", self._common(ids[np.flatnonzero(path)]))
+
+    def _bm25_rarity(self, rows: int) -> float:
+        """Inverse document frequency of what so many rows hold, as FTS5 has it."""
+        return max(float(np.log((self._size() - rows + 0.5) / (rows + 0.5))) if 2 * rows < self._size() else 0.0, HARDLY_RARE)
 
     def _common(self, ids: np.ndarray) -> Match:
         _, rows = self.shelf.rows(ids)
@@ -110,6 +151,10 @@ class Lexicon:
 
     def _size(self) -> int:
         return self.memory.fact("lexical rows", self.reader.lexical_rows)
+
+
+def _in_names(expression: str) -> str:
+    return f"{{symbol named}} : ({expression})"
 
 
 def _once(ids: np.ndarray) -> np.ndarray:

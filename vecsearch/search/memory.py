@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 2_000_000
 #: Letters of passages that are kept; one has about a thousand, three times.
 MOST_LETTERS = 3_000_000
-#: Artifacts in rankings that are kept, two hundred bytes each; a ranking has a few hundred.
-MOST_RANKED = 20_000
+#: Bytes of rankings that are kept; one takes about ten thousand.
+MOST_RANKED = 8_000_000
 #: What any entry costs beside.
 ENTRY = 100
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -92,69 +91,58 @@ class Field:
 
 @dataclass
 class Ranking:
-    """`rows` best first, at most PER_ARTIFACT of each artifact; `tiers` and `similarity` of each. `by_words`: the keyword arm
-    answered. `arms`: of each arm the artifacts of each kind, best first. For each of the `candidates`: what each of the `steps` gave it, and how many `further` rows it has."""
+    """`rows` int [m] best first, at most PER_ARTIFACT of each artifact, and of each row its `tiers`, its `similarity`, and of its artifact how many
+    `further` rows matched beside those, its `places` in each arm, among those of its kind where these are ranked apart, 0 if it is none of
+    the first, and what each of the `steps` gave it. `by_words`: the keyword arm answered."""
 
-    rows: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    rows: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     tiers: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int8))
     similarity: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32))
-    by_words: bool = False
-    arms: dict[str, list[np.ndarray]] = field(default_factory=dict)
-    candidates: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    further: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    further: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    places: dict[str, np.ndarray] = field(default_factory=dict)
     steps: dict[str, np.ndarray] = field(default_factory=dict)
+    by_words: bool = False
 
-    def place(self, arm: str, artifact: int) -> int:
-        """The artifact's rank in the arm, among those of its kind where these are ranked apart; 0 if it is none of the first."""
-        return self._places[arm].get(artifact, 0)
-
-    @cached_property
-    def _places(self) -> dict[str, dict[int, int]]:
-        return {arm: {artifact: place for of_kind in best for place, artifact in enumerate(of_kind.tolist(), 1)} for arm, best in self.arms.items()}
-
-    def folded(self, artifact: int) -> int:
-        """How many of its rows matched beside those that are shown."""
-        return int(self.further[np.searchsorted(self.candidates, artifact)])
-
-    def gave(self, artifact: int) -> dict[str, float]:
-        """step -> what it gave the artifact."""
-        at = np.searchsorted(self.candidates, artifact)
-        return {name: round(float(values[at]), 4) for name, values in self.steps.items()}
-
-    def step(self, name: str, values: np.ndarray) -> np.ndarray:
-        """Notes what a step gives each candidate."""
-        self.steps[name] = values
-        return values
+    @property
+    def bytes(self) -> int:
+        """What it takes to remember it."""
+        return sum(column.nbytes for column in (self.rows, self.tiers, self.similarity, self.further, *self.places.values(), *self.steps.values()))
 
 
 def rank(found: Field, recipe: Recipe = RECIPE) -> Ranking:
     """The order of all rows that any arm found."""
-    ranking, fused = Ranking(), np.zeros(len(found.shelf.starts) - 1)
+    best, fused = {}, np.zeros(len(found.shelf.starts) - 1)
     for name, arm in arms.of_artifacts(found.shelf, found.mask, found.evidence, found.similarity, recipe.luck, recipe.apart).items():
-        ranking.arms[name] = arm.best(recipe.depth)
-        for of_kind in ranking.arms[name]:
+        best[name] = arm.best(recipe.depth)
+        for of_kind in best[name]:
             add_ranks(fused, of_kind, getattr(recipe, name), recipe.k)
     candidates = np.flatnonzero(fused != 0)  # faster than of numbers
     found.known.ask(candidates)
     candidates = candidates[found.known.visible[candidates]]
     if not len(candidates):
-        return ranking
+        return Ranking()
     rows = {name: ranked(scores, 2 * recipe.depth) for name, scores in arms.of_rows(found.evidence, found.similarity).items()}
     members = _best_rows(found, rows, candidates, recipe)
-    ranking.candidates, ranking.further = candidates, members.further
-    score = fused[candidates]
-    step = ranking.step
-    step("fused", score)
-    score = score + step("coherence", _coherence(found, rows, candidates, recipe) * score.max())
-    score = score + step("name", _name(found, candidates, recipe) * score.max())
-    score = score + step("mentioned", _mentioned(found, candidates, recipe) * score.max())
-    score = score + step("near", _near(found, candidates, recipe) * score.max())
-    score = score * step("place", _place(found, candidates, recipe))
-    score = score * step("kind", _kind(found, candidates, recipe))
-    score = score * step("authority", _authority(found, candidates, recipe))
-    ranking.rows = _final(found, members, score, recipe)
-    ranking.tiers = found.tiers[ranking.rows]
-    return ranking
+    score, steps = fused[candidates], {"fused": fused[candidates]}
+    for name, step in (("coherence", _coherence(found, rows, candidates, recipe)), ("name", _name(found, candidates, recipe)),
+                       ("mentioned", _mentioned(found, candidates, recipe)), ("near", _near(found, candidates, recipe))):
+        steps[name] = step * score.max()
+        score = score + steps[name]
+    for name, factor in (("place", _place(found, candidates, recipe)), ("kind", _kind(found, candidates, recipe)),
+                         ("authority", _authority(found, candidates, recipe))):
+        steps[name] = factor
+        score = score * factor
+    order, of = _final(found, members, score, recipe)
+    return Ranking(order, found.tiers[order], further=members.further[of], places={name: _places(each, len(fused))[candidates[of]] for name, each in best.items()},
+                   steps={name: values[of] for name, values in steps.items()})
+
+
+def _places(best: Sequence[np.ndarray], artifacts: int) -> np.ndarray:
+    """int16 [artifacts]: 1 for the best of each kind, 2 for the next; 0 for what is none of them."""
+    places = np.zeros(artifacts, np.int16)
+    for of_kind in best:
+        places[of_kind] = np.arange(1, len(of_kind) + 1)
+    return places
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +244,12 @@ def _kind(found: Field, candidates: np.ndarray, recipe: Recipe) -> np.ndarray:
     return kinds.strength(found.shelf, found.evidence)[found.shelf.kinds[found.shelf.starts[candidates]]]
 
 
-def _final(found: Field, members: _Members, score: np.ndarray, recipe: Recipe) -> np.ndarray:
-    """Literals first, then the score; of equal ones, in the order of the shelf."""
-    further = members.second >= 0
+def _final(found: Field, members: _Members, score: np.ndarray, recipe: Recipe) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, the candidate of each): literals first, then the score; of equal ones, in the order of the shelf."""
+    further = np.flatnonzero(members.second >= 0)
     rows = np.concatenate([members.first, members.second[further]])
+    of = np.concatenate([np.arange(len(score)), further])
     value = np.concatenate([score, score[further] * recipe.second])
     tier = found.tiers[rows] if recipe.exact else np.zeros(len(rows), np.int8)
-    return rows[np.lexsort((rows, -value, -tier))]
+    order = np.lexsort((rows, -value, -tier))
+    return rows[order].astype(np.int32), of[order]

@@ -14,7 +14,7 @@ from ..store.connection import one_state
 from ..store.reader import Reader, State
 from ..store.shelf import Shelf
 from ..types import Embedder
-from . import floor, gather, hits, lexical, rank, suggest, version
+from . import floor, gather, hits, lexical, rank, semantic, suggest, version
 from .filters import allowed_rows
 from .known import Known
 from .lexicon import Lexicon
@@ -60,20 +60,21 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
     result.model, result.checkin = state.model, state.checkin
     shelf = reader.shelf(state, kinds)
     memory = Memory.of(shelf, stamp, lambda: version.of(db, reader))
-    if reader.mark("change") != memory.version[0]:
+    in_step = reader.mark("change") == memory.version[0]
+    if not in_step:
         result.degrade("stale", "the repository has changed since it was indexed; run: vecsearch index")
-    lexicon, known = Lexicon(reader, shelf, memory), Known(db, reader, shelf, memory)
+    lexicon, known = Lexicon(reader, shelf, memory), Known(db, reader, shelf, memory, in_step=in_step)
     provider = _provider(state, embedder, query, result)
     clock.lap("open")
     asked_of = provider and [value for name, value in sorted(reader.settings().items()) if name.startswith("provider")]
-    question = (replace(query, kinds=frozenset(), k=0, offset=0, sort="", explain=False), recipe, repr(asked_of))
+    question = (replace(query, kinds=frozenset(), k=0, offset=0, sort=""), recipe, repr(asked_of))
     ranking = memory.rankings.get(question)
     if ranking is None:
         said = result.message
         ranking = _ranked(lexicon, known, state, provider, result, recipe, clock)
         # What is to be said is said each time anew; filters look at tables of which a change by another program is not noted (triggers.py).
         if result.message == said and not query.filtered:
-            memory.rankings.put(question, ranking, len(ranking.candidates))
+            memory.rankings.put(question, ranking, ranking.bytes)
     hits.fill(db, reader, memory, result, shelf, ranking, base_url)
     if result.total < suggest.FEW and ranking.by_words:
         result.suggestions = suggest.suggestions(lexicon, allowed_rows(reader, shelf, lexicon, query), query)
@@ -87,17 +88,22 @@ def _ranked(lexicon: Lexicon, known: Known, state: State, provider: Embedder | N
     mask = allowed_rows(reader, shelf, lexicon, query)
     if len(mask) and not mask.any() and query.filtered:
         result.note(f"nothing here passes {' '.join(query.filters())}")
-    similarity = _similarity(shelf, mask, state, provider, query, result)
+    begun = semantic.begin(shelf, provider, query.text) if provider and mask.any() else None
+    evidence = _evidence(lexicon, shelf, mask, query, result) if query.mode != "semantic" else None
+    clock.lap("keyword")
+    similarity = _similarity(begun, mask, state, result) if begun else None
     clock.lap("semantic")
     by_meaning = query.mode == "semantic" and similarity is not None
-    evidence = None if by_meaning else _evidence(lexicon, shelf, mask, query, result)
-    clock.lap("keyword")
+    if query.mode == "semantic" and not by_meaning:
+        evidence = _evidence(lexicon, shelf, mask, query, result)
     fused = None if evidence is not None and state.model.startswith(LETTERS_ONLY) else similarity
     found = gather.field(reader, shelf, lexicon, known, mask, evidence, fused, query)
     relevant = _is_relevant(found, floor.from_mark(reader.mark("floor"), state.model))
     if by_meaning:  # similarity is of one scale for all kinds, and is what was asked for
         recipe = replace(recipe, apart=False, authority=False)
     ranking = rank.rank(found, recipe) if relevant else rank.Ranking()
+    if not query.explain:
+        ranking.steps.clear()
     ranking.by_words = evidence is not None
     ranking.similarity = np.zeros(len(ranking.rows), np.float32) if similarity is None else similarity[ranking.rows]
     clock.lap("rank")
@@ -120,21 +126,18 @@ def _provider(state: State, embedder: Callable[[], Embedder], query: Query, resu
     return provider
 
 
-def _similarity(shelf: Shelf, mask: np.ndarray, state: State, provider: Embedder | None, query: Query, result: Result) -> np.ndarray | None:
+def _similarity(begun: Callable[[], np.ndarray], mask: np.ndarray, state: State, result: Result) -> np.ndarray | None:
     """The dot product of the query and each row, 0 where masked; None where the semantic arm cannot answer,
     and `result` then says why."""
-    if provider is None or not mask.any():
-        return None
     try:
-        embedded = provider.embed_query(query.text)
+        found = begun()
+    except semantic.OtherDimension as error:
+        result.degrade("model_mismatch", f"the index was built with {state.model} ({state.dim}), {error}: answered by keywords only; "
+                       "run: vecsearch rebuild")
+        return None
     except EmbedError as error:
         result.degrade("semantic_unavailable", f"answered by keywords only: {error}")
         return None
-    if len(embedded) != state.dim:
-        result.degrade("model_mismatch", f"the index was built with {state.model} ({state.dim}), the provider now gives "
-                       f"{len(embedded)} numbers: answered by keywords only; run: vecsearch rebuild")
-        return None
-    found = shelf.similarity(embedded)
     return found if mask.all() else np.where(mask, found, np.float32(0))
 
 

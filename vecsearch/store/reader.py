@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -180,15 +181,15 @@ class Reader:
         version = self._once(f"shelf {state.model} {state.dim}", lambda: shelf.version(self.db, state.model, state.dim, self.tables))
         return shelf.load(self.db, state.model, state.dim, kinds, self.tables, version)
 
-    def match(self, expression: str, weights: Sequence[float], most: int) -> tuple[np.ndarray, np.ndarray]:
-        """(row ids int64, bm25 float64 with its sign turned: more is better) of an FTS5 expression, of `most` rows at most. A positive
-        row id is a chunk, a negative one the source -id, found by its path alone. Kinds are not
-        looked at: the caller narrows by its shelf."""
-        columns = ",".join("?" for _ in weights)
-        rows = self.db.execute(
-            f"SELECT rowid, bm25(fx_vec_fts, {columns}) FROM fx_vec_fts WHERE fx_vec_fts MATCH ? LIMIT ?", (*weights, expression, most)
-        ).fetchall()
-        return np.array([row[0] for row in rows], np.int64), np.array([-row[1] for row in rows], np.float64)
+    def match(self, expression: str, weightings: Sequence[Sequence[float]], most: int) -> tuple[np.ndarray, np.ndarray]:
+        """(row ids int64 [n], bm25 float64 [weightings, n] with its sign turned: more is better) of an FTS5 expression, of `most` rows
+        at most. A weighting is a weight for each column. A positive row id is a chunk, a negative one the source -id, found by its path
+        alone. Kinds are not looked at: the caller narrows by its shelf."""
+        scores = "".join(f", -bm25(fx_vec_fts{',?' * len(weights)})" for weights in weightings)
+        rows = self.db.execute(f"SELECT rowid{scores} FROM fx_vec_fts WHERE fx_vec_fts MATCH ? LIMIT ?",
+                               (*chain.from_iterable(weightings), expression, most)).fetchall()
+        found = np.array(rows, np.float64).reshape(len(rows), 1 + len(weightings)).T
+        return found[0].astype(np.int64), found[1:]
 
     def lexical_rows(self) -> int:
         """How many rows the full-text index has."""

@@ -72,6 +72,11 @@ class Shelf:
         """How many numbers a vector has."""
         return self._vectors.dim
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether vectors are read from memory, by whichever thread."""
+        return self._vectors.is_in_memory
+
     def rows(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(places in `ids` that are on the shelf, their rows)."""
         rows = self._row_of(ids)

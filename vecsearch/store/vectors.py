@@ -49,6 +49,11 @@ class Vectors:
         """From now on the matrix is worth its memory."""
         self._keep = True
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether no connection is needed any more."""
+        return self._matrix is not None
+
     def products(self, db: sqlite3.Connection, query: np.ndarray) -> np.ndarray:
         """float32 [count + 1]: the dot product of each place with the query, 0 at the end for `nowhere`."""
         found, single = np.zeros(self.count + 1, np.float32), query.astype(np.float32)

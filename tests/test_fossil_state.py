@@ -9,7 +9,7 @@ from looking import SETTINGS, forge, look  # noqa: F401
 
 from vecsearch.errors import ArtifactError
 from vecsearch.fossil.visible import visible
-from vecsearch.fossil.repository import change_mark, open_readonly, tips
+from vecsearch.fossil.repository import change_hint, change_mark, open_readonly, tips
 
 
 def test_private_content_is_no_source(forge, look):  # noqa: F811
@@ -60,12 +60,13 @@ def test_a_damaged_file_is_named_and_the_others_are_read(forge, look):  # noqa: 
         seen.file("bad")
 
 
-def test_the_mark_changes_with_whatever_could_change_the_index(forge):  # noqa: F811
+@pytest.mark.parametrize("mark_of", [change_mark, change_hint])
+def test_the_mark_changes_with_whatever_could_change_the_index(forge, mark_of):  # noqa: F811
     """And only then: reading twice gives the same."""
     def mark() -> str:
         db = open_readonly(forge.path)
         try:
-            return change_mark(db)
+            return mark_of(db)
         finally:
             db.close()
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from ..store.shelf import Shelf
+from .version import Version
 
 if TYPE_CHECKING:
     from .passages import Passage
@@ -69,7 +70,7 @@ class Match(NamedTuple):
 class Memory:
     """Of one shelf at one state of the file. Safe to share between threads."""
 
-    def __init__(self, stamp: tuple = (), version: tuple = (), last: Memory | None = None):
+    def __init__(self, stamp: tuple = (), version: Version = Version(), last: Memory | None = None):
         self.stamp, self.version = stamp, version
         goes_on = last if last is not None and last.version == version else None
         self.facts: dict[str, Any] = goes_on.facts if goes_on else {}
@@ -79,13 +80,13 @@ class Memory:
         self.passages: Recent[Passage] = Recent(MOST_LETTERS)
 
     @classmethod
-    def of(cls, shelf: Shelf, stamp: tuple, version: Callable[[], tuple]) -> Memory:
+    def of(cls, shelf: Shelf, stamp: tuple, version: Callable[[Version | None], Version]) -> Memory:
         """The shelf's own. `version` is asked where the stamp of the file is another, or is empty: then it cannot be told whether
-        the file is the same."""
+        the file is the same. It is given the last one."""
         with _one_of_each:
             found = shelf.derived.get("memory")
             if found is None or found.stamp != stamp or not stamp:
-                found = shelf.derived["memory"] = cls(stamp, version(), found)
+                found = shelf.derived["memory"] = cls(stamp, version(found and found.version), found)
             return found
 
     def fact(self, name: str, make: Callable[[], Any]) -> Any:

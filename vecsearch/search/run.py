@@ -59,8 +59,8 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
         return
     result.model, result.checkin = state.model, state.checkin
     shelf = reader.shelf(state, kinds)
-    memory = Memory.of(shelf, stamp, lambda: version.of(db, reader))
-    in_step = reader.mark("change") == memory.version[0]
+    memory = Memory.of(shelf, stamp, lambda last: version.of(db, reader, last))
+    in_step = reader.mark("change") == memory.version.change
     if not in_step:
         result.degrade("stale", "the repository has changed since it was indexed; run: vecsearch index")
     lexicon, known = Lexicon(reader, shelf, memory), Known(db, reader, shelf, memory, in_step=in_step)

@@ -1,6 +1,6 @@
 """What searches have worked out about one state of the repository and need not work out again.
 
-It lives with the shelf. What a hit says is dropped at the first change of the file, whatever was changed; what is known of
+It lives with the shelf. What a hit says is read again after the first change of the file, whatever was changed; what is known of
 words, artifacts and questions outlives writes that change nothing of it (version.py), as Fossil notes whose turn the backoffice is
 after every few pages. So the next page of an answer, or one kind of it, needs no second ranking. Bounded, so that a resident process stays as large as its vectors.
 """
@@ -67,6 +67,13 @@ class Match(NamedTuple):
     everywhere: int
 
 
+class Shown(NamedTuple):
+    """A passage, and the state of the file in which it was read."""
+
+    stamp: tuple
+    passage: Passage
+
+
 class Memory:
     """Of one shelf at one state of the file. Safe to share between threads."""
 
@@ -77,7 +84,7 @@ class Memory:
         self._making = goes_on._making if goes_on else threading.Lock()
         self.matches: Recent[Match] = goes_on.matches if goes_on else Recent(MOST_ROWS)
         self.rankings: Recent[Ranking] = goes_on.rankings if goes_on else Recent(MOST_RANKED)
-        self.passages: Recent[Passage] = Recent(MOST_LETTERS)
+        self.passages: Recent[Shown] = last.passages if last else Recent(MOST_LETTERS)
 
     @classmethod
     def of(cls, shelf: Shelf, stamp: tuple, version: Callable[[Version | None], Version]) -> Memory:

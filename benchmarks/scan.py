@@ -5,8 +5,8 @@
 Random unit vectors in a table as an index run leaves it. Runs of ours and of the peers are interleaved, so that
 whatever else the machine does meets all; each figure is the median of processor time, with one thread for everybody,
 which on an idle machine is what a clock shows. PYTHON is an interpreter with numpy, loadable extensions for SQLite,
-sqlite-vec and usearch, this one by default; `--clock` is the clock
-and all threads instead, for an idle machine; `--small` is a tenth of the rows, to see whether all works.
+sqlite-vec and usearch, this one by default; `--clock` is the clock instead, for an idle machine: then the peers have all threads that they
+want, and ours what the launcher gives it, one of BLAS and its own helper; `--small` is a tenth of the rows, to see whether all works.
 """
 
 from __future__ import annotations
@@ -101,11 +101,11 @@ def _growth(folder: Path, scale: int) -> list[Row]:
 def _run(python: str, what: str, *values: object) -> str:
     """One process of benchmarks/scan_one.py; what it prints."""
     return subprocess.run([python, str(ROOT / "benchmarks/scan_one.py"), what, *map(str, values)], check=True, text=True, stdout=subprocess.PIPE,
-                          env=_ENVIRONMENT).stdout
+                          env=_environment(what)).stdout
 
 
 def _worker(python: str, what: str, *values: object) -> subprocess.Popen:
-    process = subprocess.Popen([python, str(ROOT / "benchmarks/scan_one.py"), what, *map(str, values)], text=True, env=_ENVIRONMENT,
+    process = subprocess.Popen([python, str(ROOT / "benchmarks/scan_one.py"), what, *map(str, values)], text=True, env=_environment(what),
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.readline()  # it is ready
@@ -119,8 +119,14 @@ def _ask(worker: subprocess.Popen) -> float:
     return float(worker.stdout.readline())
 
 
-#: One thread for all: two that fight for a busy processor measure the fight.
-_ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+#: As the launcher starts us. Without a clock all are run so: two threads that fight for a busy processor measure the fight.
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+OURS = ("memory", "file", "rows-file")
+_common = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def _environment(what: str) -> dict[str, str]:
+    return _common | ONE_THREAD if what in OURS or "SCAN_BY_THE_CLOCK" not in _common else _common
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -137,9 +143,9 @@ def main() -> None:
     parser.add_argument("--clock", action="store_true")
     args = parser.parse_args()
     if args.clock:
-        for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-            del _ENVIRONMENT[name]
-        _ENVIRONMENT["SCAN_BY_THE_CLOCK"] = "1"
+        for name in ONE_THREAD:
+            _common.pop(name, None)
+        _common["SCAN_BY_THE_CLOCK"] = "1"
     print(f"SQLite {sqlite3.sqlite_version}")
     for row in _bars(args.peers, 10 if args.small else 1):
         print(table([row]), flush=True)

@@ -4,6 +4,7 @@ repository file and sees everything in it."""
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +27,9 @@ CONTRACT = {f"vec-{name}": name for name in ("index", "import", "normalize", "re
 
 def load(name: str) -> click.Command | None:
     """The command of this name."""
+    # numpy reads this when it is loaded: a pool of threads takes longer to start than a question has to multiply, and store/product.py
+    # has a helper of its own.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     module = next((module for module, names in MODULES.items() if name in names), None)
     found = importlib.import_module(f".{module}", __package__).COMMANDS if module else ()
     return next((command for command in found if command.name == name), None)

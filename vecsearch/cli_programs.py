@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -143,8 +142,6 @@ def context(repository: Path | None, files: tuple[str, ...], kinds: tuple[str, .
 
     Nothing relevant, no index, no provider: prints nothing. Always exits with 0.
     """
-    # A pool of threads takes longer to start than one question has to multiply; numpy reads this when it is loaded.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from . import context as retrieval
     from .search.query import known_kind
 

@@ -75,10 +75,10 @@ def _digest(text: str, size: int) -> str:
 
 def in_order(facts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(places of the rows by hash, project, seq, which is the same in every clone; bool: begins an artifact).
-    Names without text come last."""
-    named = facts["id"] < 0
-    chunks, chunks_begin = _sorted(facts, np.flatnonzero(~named))
-    names, names_begin = _sorted(facts, np.flatnonzero(named))
+    Names without text come last, free places not at all."""
+    ids = np.ascontiguousarray(facts["id"])
+    chunks, chunks_begin = _sorted(facts, np.flatnonzero(ids > 0))
+    names, names_begin = _sorted(facts, np.flatnonzero(ids < 0))
     return np.concatenate([chunks, names]), np.concatenate([chunks_begin, names_begin])
 
 

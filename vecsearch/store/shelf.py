@@ -208,12 +208,11 @@ def _packed(db: sqlite3.Connection, model: str, dim: int) -> _All:
     at = np.repeat([block.dim > 0 for block in blocks], [len(block.facts) for block in blocks]) if blocks else np.zeros(0, bool)
     places[at] = np.arange(np.count_nonzero(at))
     touched = np.array([i for (i,) in db.execute("SELECT chunk_id FROM fx_vec_touched")], np.int64)
-    alive = held["id"] != 0
     if len(touched):
-        alive &= ~np.isin(held["id"], touched)
+        held["id"][np.isin(held["id"], touched)] = 0
         late, late_places = _read(db, model, dim, vectors, names=True, touched=len(touched))
-        return _ordered(np.concatenate([held[alive], late]), np.concatenate([places[alive], late_places]), vectors)
-    return _ordered(held, places, vectors) if alive.all() else _ordered(held[alive], places[alive], vectors)
+        held, places = np.concatenate([held, late]), np.concatenate([places, late_places])
+    return _ordered(held, places, vectors)
 
 
 def _from_rows(db: sqlite3.Connection, model: str, dim: int, names: bool) -> _All:

@@ -9,11 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..errors import StoreError
-
-#: Rows of a product are a multiple of this, so that BLAS sums each row in the same way wherever it stands.
-EVEN = 32
-#: Bytes, about, that one read brings: they stay in the processor's cache until they are multiplied.
-AT_ONCE = 192 << 10
+from . import product
+from .product import EVEN
 
 
 class Vectors:
@@ -58,10 +55,13 @@ class Vectors:
         """float32 [count + 1]: the dot product of each place with the query, 0 at the end for `nowhere`."""
         found, single = np.zeros(self.count + 1, np.float32), query.astype(np.float32)
         if self._keep or self._matrix is not None:
-            np.matmul(self.matrix(db), single, out=found[:-1])
+            product.in_memory(self.matrix(db), single, found[:-1])
         else:
-            for at, rows in self._runs(db):
-                found[at : at + len(rows)] = rows @ single
+            product.in_file(db, self.blocks, single, found)
+            at = sum(places for _, places in self.blocks)
+            for rows in list(self._added):
+                np.matmul(rows, single, out=found[at : at + len(rows)])
+                at += len(rows)
         if not np.isfinite(found.sum()):  # one bad number spoils the sum
             raise StoreError("a packed vector is damaged; run: vecsearch rebuild")
         return found
@@ -93,13 +93,9 @@ class Vectors:
     def _runs(self, db: sqlite3.Connection, wanted: np.ndarray | None = None) -> Iterator[tuple[int, np.ndarray]]:
         """(first place, rows) of everything, a cache-full at a time; of `wanted` (ascending) only what holds any."""
         added, at = list(self._added), 0
-        step = max(AT_ONCE // (4 * self.dim * EVEN), 1) * EVEN
         for number, places in self.blocks:
             if _any(wanted, at, places):
-                with db.blobopen("fx_vec_matrix", "v", number, readonly=True) as blob:
-                    for first in range(0, places, step):
-                        rows = min(step, places - first)
-                        yield at + first, np.frombuffer(blob.read(4 * self.dim * rows), "<f4").reshape(rows, self.dim)
+                yield from ((at + first, rows) for first, rows in product.read(db, number, places, self.dim))
             at += places
         for rows in added:
             if _any(wanted, at, len(rows)):

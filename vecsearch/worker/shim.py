@@ -80,6 +80,7 @@ def _in_process(environ, body):
     try:
         for fact in ONE_THREAD.items():
             posix.putenv(*fact)
+        posix.environ.update(ONE_THREAD)  # of which `os` makes its own
         import site
 
         site.main()  # what -S left out

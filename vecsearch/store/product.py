@@ -1,0 +1,121 @@
+"""The dot product of one vector with very many, by a second thread as well where that is worth its start.
+
+BLAS itself runs with one thread (worker/shim.py, cli.py): sixteen visitors with two each would wait for each other. So there is one
+helper in a process, for whoever comes first; all others do without. Where BLAS has threads of its own there is none: they would
+fight with it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from urllib.parse import quote
+
+import numpy as np
+
+#: Rows of a product are a multiple of this, so that BLAS sums each row in the same way wherever it stands.
+EVEN = 32
+#: Bytes, about, that one read brings: they stay in the processor's cache until they are multiplied.
+AT_ONCE = 384 << 10
+#: Rows of a matrix in memory that are multiplied at once: a third of what is left, but no less.
+ROWS = 64 * EVEN
+#: Bytes from which a helper is worth its start: a few milliseconds of reading, or of multiplying in memory.
+WORTH_READING, WORTH_MULTIPLYING = 8 << 20, 64 << 20
+#: The other has a read lock already, so whatever keeps a helper from one is soon over, or not worth waiting for.
+BUSY_SECONDS = 0.01
+
+_helper = threading.Lock()
+
+
+def in_memory(matrix: np.ndarray, query: np.ndarray, found: np.ndarray) -> None:
+    """matrix float32 [n, dim] times query float32 [dim] into found float32 [n]."""
+    def multiply(piece: slice) -> None:
+        np.matmul(matrix[piece], query, out=found[piece])
+
+    left: deque[slice] = deque()
+    first = 0
+    while first < len(matrix):
+        end = first + max((len(matrix) - first) // 3 // EVEN * EVEN, ROWS)
+        left.append(slice(first, end))
+        first = end
+    with _helped(matrix.nbytes >= WORTH_MULTIPLYING, lambda: _empty(left, multiply)):
+        _empty(left, multiply)
+    _empty(left, multiply)
+
+
+def in_file(db: sqlite3.Connection, blocks: Sequence[tuple[int, int]], query: np.ndarray, found: np.ndarray) -> None:
+    """The same of the blocks (number, places) of fx_vec_matrix, one behind the other. `db` is in a transaction. Raises sqlite3.Error."""
+    def multiply(connection: sqlite3.Connection, block: tuple[int, int, int]) -> None:
+        at, number, places = block
+        for first, rows in read(connection, number, places, len(query)):
+            np.matmul(rows, query, out=found[at + first : at + first + len(rows)])
+
+    begins = np.cumsum([0, *(places for _, places in blocks)]).tolist()
+    left = deque((at, number, places) for at, (number, places) in zip(begins, blocks))
+    [path] = [file for _, name, file in db.execute("PRAGMA database_list") if name == "main"]
+    seen = _state(db)
+    worth = bool(path and seen and sqlite3.threadsafety) and 4 * begins[-1] * len(query) >= WORTH_READING
+    with _helped(worth, lambda: _help(path, seen, lambda own: _empty(left, lambda block: multiply(own, block)))):
+        _empty(left, lambda block: multiply(db, block))
+    _empty(left, lambda block: multiply(db, block))
+
+
+def read(db: sqlite3.Connection, number: int, places: int, dim: int) -> Iterator[tuple[int, np.ndarray]]:
+    """(first place, rows float32 [some, dim]) of a block, a cache-full at a time."""
+    step = max(AT_ONCE // (4 * dim * EVEN), 1) * EVEN
+    with db.blobopen("fx_vec_matrix", "v", number, readonly=True) as blob:
+        for first in range(0, places, step):
+            rows = min(step, places - first)
+            yield first, np.frombuffer(blob.read(4 * dim * rows), "<f4").reshape(rows, dim)
+
+
+def _empty(left: deque, do: Callable) -> None:
+    """Do what is left. What fails is left as it was."""
+    while left:
+        try:
+            job = left.popleft()
+        except IndexError:
+            return
+        try:
+            do(job)
+        except BaseException:
+            left.append(job)
+            raise
+
+
+@contextmanager
+def _helped(worth: bool, work: Callable[[], None]) -> Iterator[None]:
+    """Inside, another thread works as well, if it is worth it and no other helper is at work."""
+    if not worth or os.environ.get("OPENBLAS_NUM_THREADS") != "1" or not _helper.acquire(blocking=False):
+        yield
+        return
+    try:
+        thread = threading.Thread(target=work, name="helper", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
+    finally:
+        _helper.release()
+
+
+def _help(path: str, seen: tuple, work: Callable[[sqlite3.Connection], None]) -> None:
+    """Work with a connection of one's own, if it sees the blocks as they were seen. What it cannot open or read is left to the
+    other, which says what is wrong."""
+    place = f"file:{quote(os.fsencode(path))}?mode=ro"
+    with suppress(sqlite3.Error), closing(sqlite3.connect(place, uri=True, isolation_level=None, timeout=BUSY_SECONDS)) as own:
+        own.execute(f"PRAGMA mmap_size={seen[0]}")
+        own.execute("BEGIN")
+        if _state(own) == seen:
+            work(own)
+
+
+def _state(db: sqlite3.Connection) -> tuple:
+    """(size of its memory map, mark of the blocks): the mark is another after each change of a block (packed.settle)."""
+    row = db.execute("SELECT value FROM fx_vec_mark WHERE name='packed'").fetchone()
+    return (*db.execute("PRAGMA mmap_size").fetchone(), row[0]) if row else ()

@@ -103,8 +103,10 @@ def _ours(path: str, dim: int, *, rows: bool = False) -> Callable[[], np.ndarray
                 open_[0].execute(f"PRAGMA {pragma}")
         with one_state(open_[0]):
             _, facts = seen.of(open_[0])
-            found = Reader(open_[0], facts).shelf(State(MODEL, dim, ""), frozenset(KINDS))
-            return found.ids[ranked(found.similarity(wanted), TOP)]
+            reader, state = Reader(open_[0], facts), State(MODEL, dim, "")
+            begun = reader.ahead(state, lambda: wanted)
+            found = reader.shelf(state, frozenset(KINDS))
+            return found.ids[ranked(found.similarity(wanted, begun), TOP)]
 
     return scan
 

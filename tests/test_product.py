@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vecsearch.store import connection, packed, product, schema
-from vecsearch.store.product import in_file, in_memory
+from vecsearch.store.product import InFile, in_memory
 
 DIM, ROWS, MODEL = 96, 5_000, "m@1"
 
@@ -19,27 +19,33 @@ def in_helper() -> bool:
     return threading.current_thread().name == "helper"
 
 
+class Jobs(list):
+    """The jobs that a helper has begun. Neither thread ends its first job before the other has begun one, if there are two."""
+
+    def __init__(self):
+        self.both, self.begun = True, {True: threading.Event(), False: threading.Event()}
+
+    def watched(self, do):
+        def job_of(job):
+            if in_helper():
+                self.append(job)
+            self.begun[in_helper()].set()
+            if self.both:
+                self.begun[not in_helper()].wait(5)
+            do(job)
+
+        return job_of
+
+
 @pytest.fixture
 def helped(monkeypatch):
-    """A helper for the smallest product; the jobs that it has begun."""
+    """A helper for the smallest product."""
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
     monkeypatch.setattr(product, "WORTH_READING", 0)
     monkeypatch.setattr(product, "WORTH_MULTIPLYING", 0)
-    begun, empty, first = [], product._empty, threading.Event()
-
-    def noted(left, do):
-        def watched(job):
-            if in_helper():
-                begun.append(job)
-                first.set()
-            else:
-                first.wait(5)  # so that there is something left for the helper
-            do(job)
-
-        empty(left, watched)
-
-    monkeypatch.setattr(product, "_empty", noted)
-    return begun
+    jobs, empty = Jobs(), product._empty
+    monkeypatch.setattr(product, "_empty", lambda left, do: empty(left, jobs.watched(do)))
+    return jobs
 
 
 @pytest.fixture(scope="module")
@@ -66,10 +72,7 @@ def file(tmp_path_factory, vectors):
 def from_file(path) -> np.ndarray:
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("BEGIN")
-        blocks = [(block.number, len(block.facts)) for block in packed.blocks(db)]
-        found = np.zeros(sum(places for _, places in blocks), np.float32)
-        in_file(db, blocks, np.ones(DIM, np.float32), found)
-        return found[:ROWS]
+        return InFile(db, packed.matrices(db), np.ones(DIM, np.float32)).found(db)[:ROWS]
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +95,7 @@ def test_a_matrix_is_multiplied_by_two(vectors, alone, helped):
 
 def test_where_blas_has_threads_of_its_own_there_is_no_helper(vectors, alone, helped, monkeypatch):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS")
-    monkeypatch.setattr(threading.Event, "wait", lambda *_: True)
+    helped.both = False
     found = np.zeros(ROWS, np.float32)
     in_memory(vectors, np.ones(DIM, np.float32), found)
     assert np.array_equal(found, alone) and not helped
@@ -124,7 +127,7 @@ def test_a_helper_that_does_not_see_the_same_does_nothing(file, alone, helped, m
             monkeypatch.setattr(product, "BUSY_SECONDS", 0.05)
         connect = sqlite3.connect
         monkeypatch.setattr(sqlite3, "connect", lambda name, **how: connect(f"file:{copy}?mode=ro" if in_helper() else name, **how))
-        monkeypatch.setattr(threading.Event, "wait", lambda *_: True)
+        helped.both = False
         assert np.array_equal(from_file(file), alone) and not helped
 
 
@@ -139,5 +142,5 @@ def test_a_fault_of_the_first_is_raised_once_the_helper_has_ended(file, helped, 
     monkeypatch.setattr(product, "read", broken)
     with pytest.raises(sqlite3.DatabaseError, match="malformed"):
         from_file(file)
-    assert not [thread for thread in threading.enumerate() if thread.name == "helper"] and product._helper.acquire(blocking=False)
-    product._helper.release()
+    assert not [thread for thread in threading.enumerate() if thread.name == "helper"] and product._one_helper.acquire(blocking=False)
+    product._one_helper.release()

@@ -58,20 +58,23 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
         result.degrade("no_index", str(error))
         return
     result.model, result.checkin = state.model, state.checkin
+    provider = _provider(state, embedder, query, result)
+    asked = semantic.Question(provider, query.text, state) if provider else None
+    if asked:
+        asked.ahead(reader)
     shelf = reader.shelf(state, kinds)
     memory = Memory.of(shelf, stamp, lambda last: version.of(db, reader, last))
     in_step = reader.mark("change") == memory.version.change
     if not in_step:
         result.degrade("stale", "the repository has changed since it was indexed; run: vecsearch index")
     lexicon, known = Lexicon(reader, shelf, memory), Known(db, reader, shelf, memory, in_step=in_step)
-    provider = _provider(state, embedder, query, result)
     clock.lap("open")
     asked_of = provider and [value for name, value in sorted(reader.settings().items()) if name.startswith("provider")]
     question = (replace(query, kinds=frozenset(), k=0, offset=0, sort=""), recipe, repr(asked_of))
     ranking = memory.rankings.get(question)
     if ranking is None:
         said = result.message
-        ranking = _ranked(lexicon, known, state, provider, result, recipe, clock)
+        ranking = _ranked(lexicon, known, state, asked, result, recipe, clock)
         # What is to be said is said each time anew; filters look at tables of which a change by another program is not noted (triggers.py).
         if result.message == said and not query.filtered:
             memory.rankings.put(question, ranking, ranking.bytes)
@@ -81,14 +84,14 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
     clock.lap("hits")
 
 
-def _ranked(lexicon: Lexicon, known: Known, state: State, provider: Embedder | None, result: Result, recipe: rank.Recipe,
+def _ranked(lexicon: Lexicon, known: Known, state: State, asked: semantic.Question | None, result: Result, recipe: rank.Recipe,
             clock: Clock) -> rank.Ranking:
     """The order of all that the question finds, of whichever kind. What could not be asked is noted in the result."""
     query, reader, shelf = result.query, lexicon.reader, lexicon.shelf
     mask = allowed_rows(reader, shelf, lexicon, query)
     if len(mask) and not mask.any() and query.filtered:
         result.note(f"nothing here passes {' '.join(query.filters())}")
-    begun = semantic.begin(shelf, provider, query.text) if provider and mask.any() else None
+    begun = asked.begin(shelf) if asked and mask.any() else None
     evidence = _evidence(lexicon, shelf, mask, query, result) if query.mode != "semantic" else None
     clock.lap("keyword")
     similarity = _similarity(begun, mask, state, result) if begun else None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import EmbedError
+from ..store.product import InFile
+from ..store.reader import Reader, State
 from ..store.shelf import Shelf
 from ..types import Embedder
 
@@ -23,19 +26,47 @@ class OtherDimension(EmbedError):
     """The provider gives vectors of another length than the index has."""
 
 
-def begin(shelf: Shelf, provider: Embedder, text: str) -> Callable[[], np.ndarray]:
-    """What gives, once it is called, float32 [n]: the dot product of the question and each row. It raises EmbedError.
+class Question:
+    """One question to one provider."""
 
-    Vectors that are in memory are multiplied by another thread from now on. Others are read from the file by the connection
-    of the caller's thread, when it calls.
-    """
-    def similarity() -> np.ndarray:
-        embedded = provider.embed_query(text)
-        if len(embedded) != shelf.dim:
+    def __init__(self, provider: Embedder, text: str, state: State):
+        self._provider, self._text, self._state = provider, text, state
+        self._embedded: np.ndarray | None = None
+        self._fault: EmbedError | None = None
+        self._begun: InFile | None = None
+
+    def ahead(self, reader: Reader) -> None:
+        """Begin, before anything else is read, with vectors that are in the file."""
+        with suppress(EmbedError):  # which is raised again when it is asked what came of it
+            self._begun = reader.ahead(self._state, self._vector)
+
+    def begin(self, shelf: Shelf) -> Callable[[], np.ndarray]:
+        """What gives, once it is called, float32 [n]: the dot product of the question and each row. It raises EmbedError.
+
+        Vectors that are in memory are multiplied by another thread from now on. Others are read from the file by the connection
+        of the caller's thread, when it calls, and by a helper's (store/product.py).
+        """
+        def similarity() -> np.ndarray:
+            return shelf.similarity(self._vector(), self._begun)
+
+        return _threads().submit(similarity).result if shelf.is_in_memory else similarity
+
+    def _vector(self) -> np.ndarray:
+        if self._fault is not None:
+            raise self._fault
+        if self._embedded is None:
+            try:
+                self._embedded = self._embed()
+            except EmbedError as error:
+                self._fault = error
+                raise
+        return self._embedded
+
+    def _embed(self) -> np.ndarray:
+        embedded = self._provider.embed_query(self._text)
+        if len(embedded) != self._state.dim:
             raise OtherDimension(f"the provider now gives {len(embedded)} numbers")
-        return shelf.similarity(embedded)
-
-    return _threads().submit(similarity).result if shelf.is_in_memory else similarity
+        return embedded
 
 
 @cache

@@ -86,19 +86,23 @@ def _sorted(facts: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """Mostly the front of the hash settles it: one sort of numbers that hold it and the place."""
     if not len(rows):
         return rows, np.zeros(0, bool)
-    columns = {name: np.ascontiguousarray(facts[name])[rows] for name in ("seq", "project", "b", "a")}  # side by side they are slow
+    fronts = np.ascontiguousarray(facts["a"])  # side by side they are slow
+    fronts = fronts if len(rows) == len(fronts) else fronts[rows]
     bits = np.uint64(len(rows).bit_length())
-    order = (np.sort(columns["a"] >> bits << bits | np.arange(len(rows), dtype=np.uint64)) & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
-    front = columns["a"][order]
+    keys = fronts >> bits << bits
+    keys |= np.arange(len(rows), dtype=np.uint64)
+    keys.sort()
+    order = (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+    front = fronts[order]
     tied = np.flatnonzero(front[1:] == front[:-1])
-    one, other = order[tied], order[tied + 1]
+    one, other = facts[rows[order[tied]]], facts[rows[order[tied + 1]]]
     same, ascending = np.ones(len(tied), bool), np.ones(len(tied), bool)
     for name in ("seq", "project", "b"):
-        first, second = columns[name][one], columns[name][other]
+        first, second = one[name], other[name]
         ascending = (second > first) | ((second == first) & ascending)
         same &= (name == "seq") | (second == first)
     if not ascending.all() or (front[1:] < front[:-1]).any():
-        rows = rows[np.lexsort(list(columns.values()))]
+        rows = rows[np.lexsort([facts[name][rows] for name in ("seq", "project", "b", "a")])]
         return rows, _begins(facts[rows])
     begins = np.ones(len(rows), bool)
     begins[tied[same] + 1] = False

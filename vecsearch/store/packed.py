@@ -72,6 +72,11 @@ def blocks(db: sqlite3.Connection) -> list[Block]:
     return [Block(number, dim, np.frombuffer(blob, FACTS)) for number, dim, blob in rows]
 
 
+def matrices(db: sqlite3.Connection) -> list[tuple[int, int]]:
+    """(number, places) of every block that has vectors, by number, of tables that have a stamp."""
+    return db.execute("SELECT number, length(facts) / ? FROM fx_vec_block WHERE dim<>0 ORDER BY number", (FACTS.itemsize,)).fetchall()
+
+
 def in_step(db: sqlite3.Connection) -> bool:
     """Whether the blocks are there and hold all that the rows do."""
     return _tables(db) >= _TABLES and not is_behind(db)

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from urllib.parse import quote
 
 import numpy as np
@@ -28,7 +28,7 @@ WORTH_READING, WORTH_MULTIPLYING = 8 << 20, 64 << 20
 #: The other has a read lock already, so whatever keeps a helper from one is soon over, or not worth waiting for.
 BUSY_SECONDS = 0.01
 
-_helper = threading.Lock()
+_one_helper = threading.Lock()
 
 
 def in_memory(matrix: np.ndarray, query: np.ndarray, found: np.ndarray) -> None:
@@ -42,26 +42,34 @@ def in_memory(matrix: np.ndarray, query: np.ndarray, found: np.ndarray) -> None:
         end = first + max((len(matrix) - first) // 3 // EVEN * EVEN, ROWS)
         left.append(slice(first, end))
         first = end
-    with _helped(matrix.nbytes >= WORTH_MULTIPLYING, lambda: _empty(left, multiply)):
-        _empty(left, multiply)
-    _empty(left, multiply)
+    _together(_helper_for(lambda: _empty(left, multiply), worth=matrix.nbytes >= WORTH_MULTIPLYING), lambda: _empty(left, multiply))
 
 
-def in_file(db: sqlite3.Connection, blocks: Sequence[tuple[int, int]], query: np.ndarray, found: np.ndarray) -> None:
-    """The same of the blocks (number, places) of fx_vec_matrix, one behind the other. `db` is in a transaction. Raises sqlite3.Error."""
-    def multiply(connection: sqlite3.Connection, block: tuple[int, int, int]) -> None:
-        at, number, places = block
-        for first, rows in read(connection, number, places, len(query)):
-            np.matmul(rows, query, out=found[at + first : at + first + len(rows)])
+class InFile:
+    """The product of query float32 [dim] and the blocks (number, places) of fx_vec_matrix, one behind the other, as `db` sees them in its
+    transaction. A helper begins with it at once."""
 
-    begins = np.cumsum([0, *(places for _, places in blocks)]).tolist()
-    left = deque((at, number, places) for at, (number, places) in zip(begins, blocks))
-    [path] = [file for _, name, file in db.execute("PRAGMA database_list") if name == "main"]
-    seen = _state(db)
-    worth = bool(path and seen and sqlite3.threadsafety) and 4 * begins[-1] * len(query) >= WORTH_READING
-    with _helped(worth, lambda: _help(path, seen, lambda own: _empty(left, lambda block: multiply(own, block)))):
-        _empty(left, lambda block: multiply(db, block))
-    _empty(left, lambda block: multiply(db, block))
+    def __init__(self, db: sqlite3.Connection, blocks: Sequence[tuple[int, int]], query: np.ndarray):
+        begins = np.cumsum([0, *(places for _, places in blocks)]).tolist()
+        self.query, self._found = query, np.zeros(begins[-1], np.float32)
+        self._left = deque((at, number, places) for at, (number, places) in zip(begins, blocks))
+        [path] = [file for _, name, file in db.execute("PRAGMA database_list") if name == "main"]
+        seen = _state(db)
+        worth = bool(path and seen and sqlite3.threadsafety) and self._found.nbytes * len(query) >= WORTH_READING
+        self._helper = _helper_for(lambda: _help(path, seen, self._work), worth=worth)
+
+    def found(self, db: sqlite3.Connection) -> np.ndarray:
+        """float32 [places]; `db` is in the same transaction. Raises sqlite3.Error."""
+        _together(self._helper, lambda: self._work(db))
+        return self._found
+
+    def _work(self, db: sqlite3.Connection) -> None:
+        def multiply(block: tuple[int, int, int]) -> None:
+            at, number, places = block
+            for first, rows in read(db, number, places, len(self.query)):
+                np.matmul(rows, self.query, out=self._found[at + first : at + first + len(rows)])
+
+        _empty(self._left, multiply)
 
 
 def read(db: sqlite3.Connection, number: int, places: int, dim: int) -> Iterator[tuple[int, np.ndarray]]:
@@ -87,21 +95,34 @@ def _empty(left: deque, do: Callable) -> None:
             raise
 
 
-@contextmanager
-def _helped(worth: bool, work: Callable[[], None]) -> Iterator[None]:
-    """Inside, another thread works as well, if it is worth it and no other helper is at work."""
-    if not worth or os.environ.get("OPENBLAS_NUM_THREADS") != "1" or not _helper.acquire(blocking=False):
-        yield
-        return
-    try:
-        thread = threading.Thread(target=work, name="helper", daemon=True)
-        thread.start()
+def _helper_for(work: Callable[[], None], *, worth: bool) -> threading.Thread | None:
+    """A thread that has begun with the work, if that is worth it and no other helper is at work."""
+    if not worth or os.environ.get("OPENBLAS_NUM_THREADS") != "1" or not _one_helper.acquire(blocking=False):
+        return None
+
+    def run() -> None:
         try:
-            yield
+            work()
         finally:
-            thread.join()
+            _one_helper.release()
+
+    thread = threading.Thread(target=run, name="helper", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # the system allows no more threads
+        _one_helper.release()
+        return None
+    return thread
+
+
+def _together(helper: threading.Thread | None, work: Callable[[], None]) -> None:
+    """Do the same work as the helper, and then what it has begun and could not end."""
+    try:
+        work()
     finally:
-        _helper.release()
+        if helper is not None:
+            helper.join()
+    work()
 
 
 def _help(path: str, seen: tuple, work: Callable[[sqlite3.Connection], None]) -> None:

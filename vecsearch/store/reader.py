@@ -14,6 +14,7 @@ import numpy as np
 from ..config import Settings, default_settings, from_rows
 from ..errors import NoIndexError, StoreError, UsageError
 from . import check, schema, shelf
+from .product import InFile
 from .shelf import Shelf
 
 
@@ -178,8 +179,14 @@ class Reader:
     def shelf(self, state: State, kinds: frozenset[str]) -> Shelf:
         """Every row of the kinds with its vector of the state's model. Raises StoreError on a vector of
         the wrong size."""
-        version = self._once(f"shelf {state.model} {state.dim}", lambda: shelf.version(self.db, state.model, state.dim, self.tables))
-        return shelf.load(self.db, state.model, state.dim, kinds, self.tables, version)
+        return shelf.load(self.db, state.model, state.dim, kinds, self.tables, self._shelf_version(state))
+
+    def ahead(self, state: State, query: Callable[[], np.ndarray]) -> InFile | None:
+        """As shelf.ahead."""
+        return shelf.ahead(self.db, query, self._shelf_version(state))
+
+    def _shelf_version(self, state: State) -> tuple[str, tuple]:
+        return self._once(f"shelf {state.model} {state.dim}", lambda: shelf.version(self.db, state.model, state.dim, self.tables))
 
     def match(self, expression: str, weightings: Sequence[Sequence[float]], most: int) -> tuple[np.ndarray, np.ndarray]:
         """(row ids int64 [n], bm25 float64 [weightings, n] with its sign turned: more is better) of an FTS5 expression, of `most` rows

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from ..errors import StoreError
 from ..types import KINDS
 from . import facts, packed
 from .facts import FACTS
+from .product import InFile
 from .vectors import Vectors
 
 #: Sets of kinds that visitors of one process differ by: readers, those who log in, a kind's filter.
@@ -83,10 +85,10 @@ class Shelf:
         here = np.flatnonzero(rows >= 0)
         return here, rows[here]
 
-    def similarity(self, query: np.ndarray) -> np.ndarray:
+    def similarity(self, query: np.ndarray, begun: InFile | None = None) -> np.ndarray:
         """float32 [n]: the exact dot product of float32 [dim] with every row, 0 for one without a vector. The
-        sums are the same to the last bit however the vectors are stored."""
-        return self._vectors.products(self._db, query)[self._places]
+        sums are the same to the last bit however the vectors are stored. `begun`: what `ahead` gave for this query."""
+        return self._vectors.products(self._db, query, begun)[self._places]
 
     def vectors(self, rows: np.ndarray) -> np.ndarray:
         """float32 [len(rows), dim]; zero where there is none."""
@@ -137,6 +139,15 @@ def load(db: sqlite3.Connection, model: str, dim: int, kinds: frozenset[str], ta
     with _lock:
         _turns.pop(key, None)
     return replace(shelf, _db=db)
+
+
+def ahead(db: sqlite3.Connection, query: Callable[[], np.ndarray], version: tuple[str, tuple]) -> InFile | None:
+    """Begin the product of a vector with all that stands in blocks, before the shelf is loaded: what else a search has to read can be
+    read meanwhile. None, and no vector is asked for, where there are no blocks or an earlier search has left a shelf."""
+    stamp, key = version
+    with _lock:
+        kept = key in _kept
+    return None if kept or not stamp else InFile(db, packed.matrices(db), query().astype(np.float32))
 
 
 def _find(key: tuple, kinds: frozenset[str]) -> Shelf | None:
@@ -241,9 +252,9 @@ def _ordered(found: np.ndarray, places: np.ndarray, vectors: Vectors) -> _All:
 def _of_kinds(everything: _All, kinds: frozenset[str]) -> Shelf:
     wanted = np.zeros(256, bool)
     wanted[[i for i, kind in enumerate(KINDS) if kind in kinds]] = True
-    rows = np.flatnonzero(wanted[everything.kinds])
-    begins = np.diff(everything.artifacts[rows], prepend=-1) != 0
-    starts = np.append(np.flatnonzero(begins), len(rows))
-    ids = everything.ids[rows]
-    return Shelf(ids, everything.kinds[rows], np.cumsum(begins, dtype=np.int32) - np.int32(1), starts, everything.vectors,
-                 everything.places[rows], _RowOf(ids))
+    chosen = wanted[everything.kinds]
+    rows = slice(None) if chosen.all() else np.flatnonzero(chosen)
+    ids, artifacts = everything.ids[rows], everything.artifacts[rows]
+    begins = np.append(True, artifacts[1:] != artifacts[:-1])[: len(ids)]
+    return Shelf(ids, everything.kinds[rows], np.cumsum(begins, dtype=np.int32) - np.int32(1), np.append(np.flatnonzero(begins), len(ids)),
+                 everything.vectors, everything.places[rows], _RowOf(ids))

@@ -51,14 +51,16 @@ class Vectors:
         """Whether no connection is needed any more."""
         return self._matrix is not None
 
-    def products(self, db: sqlite3.Connection, query: np.ndarray) -> np.ndarray:
-        """float32 [count + 1]: the dot product of each place with the query, 0 at the end for `nowhere`."""
+    def products(self, db: sqlite3.Connection, query: np.ndarray, begun: product.InFile | None = None) -> np.ndarray:
+        """float32 [count + 1]: the dot product of each place with the query, 0 at the end for `nowhere`. `begun`: of the same
+        blocks and the same query, in the same transaction."""
         found, single = np.zeros(self.count + 1, np.float32), query.astype(np.float32)
         if self._keep or self._matrix is not None:
             product.in_memory(self.matrix(db), single, found[:-1])
         else:
-            product.in_file(db, self.blocks, single, found)
-            at = sum(places for _, places in self.blocks)
+            packed = (begun or product.InFile(db, self.blocks, single)).found(db)
+            at = len(packed)
+            found[:at] = packed
             for rows in list(self._added):
                 np.matmul(rows, single, out=found[at : at + len(rows)])
                 at += len(rows)

@@ -99,7 +99,7 @@ def _ours(path: str, dim: int, *, rows: bool = False) -> Callable[[], np.ndarray
     def scan() -> np.ndarray:
         if not open_:
             open_.append(sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None))
-            for pragma in ("query_only=ON", f"mmap_size={1 << 30}"):
+            for pragma in ("query_only=ON", "mmap_size=0"):
                 open_[0].execute(f"PRAGMA {pragma}")
         with one_state(open_[0]):
             _, facts = seen.of(open_[0])

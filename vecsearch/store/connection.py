@@ -19,6 +19,9 @@ BUSY_SECONDS = 15.0
 QUIET_SECONDS = 3.0
 RETRY_SECONDS = 0.02
 
+#: Of a larger file the rest is read as any other file is.
+MAPPED_BYTES = 1 << 40
+
 
 def open_writable(path: Path) -> sqlite3.Connection:
     """A connection without implicit transactions that overwrites what it deletes.
@@ -113,6 +116,21 @@ def one_state(db: sqlite3.Connection) -> Iterator[None]:
         yield
     finally:
         db.execute("ROLLBACK")
+
+
+@contextmanager
+def mapped(db: sqlite3.Connection) -> Iterator[None]:
+    """Inside, the file is read through a memory map: much that stands side by side is read in two thirds of the time. What looks up a page
+    here and there does better without: after each write by anybody SQLite drops the map, and each page faults anew."""
+    [is_mapped] = db.execute("PRAGMA mmap_size").fetchone()
+    if is_mapped:
+        yield
+        return
+    db.execute(f"PRAGMA mmap_size={MAPPED_BYTES}")
+    try:
+        yield
+    finally:
+        db.execute("PRAGMA mmap_size=0")
 
 
 def explain(path: Path | str, error: sqlite3.Error) -> RepositoryError:

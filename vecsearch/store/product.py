@@ -17,6 +17,8 @@ from urllib.parse import quote
 
 import numpy as np
 
+from .connection import mapped
+
 #: Rows of a product are a multiple of this, so that BLAS sums each row in the same way wherever it stands.
 EVEN = 32
 #: Bytes, about, that one read brings: they stay in the processor's cache until they are multiplied.
@@ -54,13 +56,14 @@ class InFile:
         self.query, self._found = query, np.zeros(begins[-1], np.float32)
         self._left = deque((at, number, places) for at, (number, places) in zip(begins, blocks))
         [path] = [file for _, name, file in db.execute("PRAGMA database_list") if name == "main"]
-        seen = _state(db)
+        seen = _mark(db)
         worth = bool(path and seen and sqlite3.threadsafety) and self._found.nbytes * len(query) >= WORTH_READING
         self._helper = _helper_for(lambda: _help(path, seen, self._work), worth=worth)
 
     def found(self, db: sqlite3.Connection) -> np.ndarray:
         """float32 [places]; `db` is in the same transaction. Raises sqlite3.Error."""
-        _together(self._helper, lambda: self._work(db))
+        with mapped(db):
+            _together(self._helper, lambda: self._work(db))
         return self._found
 
     def _work(self, db: sqlite3.Connection) -> None:
@@ -125,18 +128,18 @@ def _together(helper: threading.Thread | None, work: Callable[[], None]) -> None
     work()
 
 
-def _help(path: str, seen: tuple, work: Callable[[sqlite3.Connection], None]) -> None:
+def _help(path: str, seen: str, work: Callable[[sqlite3.Connection], None]) -> None:
     """Work with a connection of one's own, if it sees the blocks as they were seen. What it cannot open or read is left to the
     other, which says what is wrong."""
     place = f"file:{quote(os.fsencode(path))}?mode=ro"
     with suppress(sqlite3.Error), closing(sqlite3.connect(place, uri=True, isolation_level=None, timeout=BUSY_SECONDS)) as own:
-        own.execute(f"PRAGMA mmap_size={seen[0]}")
         own.execute("BEGIN")
-        if _state(own) == seen:
-            work(own)
+        if _mark(own) == seen:
+            with mapped(own):
+                work(own)
 
 
-def _state(db: sqlite3.Connection) -> tuple:
-    """(size of its memory map, mark of the blocks): the mark is another after each change of a block (packed.settle)."""
+def _mark(db: sqlite3.Connection) -> str:
+    """Another after each change of a block (packed.settle)."""
     row = db.execute("SELECT value FROM fx_vec_mark WHERE name='packed'").fetchone()
-    return (*db.execute("PRAGMA mmap_size").fetchone(), row[0]) if row else ()
+    return row[0] if row else ""

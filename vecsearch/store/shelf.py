@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import StoreError
 from ..types import KINDS
 from . import facts, packed
+from .connection import mapped
 from .facts import FACTS
 from .product import InFile
 from .vectors import Vectors
@@ -176,7 +177,8 @@ def _fill(db: sqlite3.Connection, stamp: str, key: tuple, model: str, dim: int, 
 
 
 def _read_all(db: sqlite3.Connection, stamp: str, model: str, dim: int, tables: set[str]) -> _All:
-    return _packed(db, model, dim) if stamp else _from_rows(db, model, dim, "fx_vec_source" in tables)
+    with mapped(db):
+        return _packed(db, model, dim) if stamp else _from_rows(db, model, dim, "fx_vec_source" in tables)
 
 
 def _key(db: sqlite3.Connection, stamp: str, model: str, dim: int) -> tuple:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import StoreError
 from . import product
+from .connection import mapped
 from .product import EVEN
 
 
@@ -87,8 +88,9 @@ class Vectors:
         with self._lock:
             if self._matrix is None:
                 made = np.empty((self.count, self.dim), np.float32)
-                for at, rows in self._runs(db):
-                    made[at : at + len(rows)] = rows
+                with mapped(db):
+                    for at, rows in self._runs(db):
+                        made[at : at + len(rows)] = rows
                 self._matrix, self._added = made, []
             return self._matrix
 

@@ -63,6 +63,7 @@ def _open(path: str) -> _Spare:
     db = repository.open_readonly(Path(path))
     try:
         vocabulary.attach(db)
+        db.execute("PRAGMA mmap_size=0")  # store/connection.py maps what is worth it
     except BaseException:
         db.close()
         raise

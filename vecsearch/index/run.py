@@ -243,7 +243,15 @@ class Run:
             self.writer.set_mark("published", self.publisher.mark)
         if hidden:
             connection.overwrite_log(self.db)
+        self._merge_words()
         self.report.checkin = checkin
+
+    def _merge_words(self) -> None:
+        """In transactions of its own, so that nobody waits for all of it; what a kill leaves undone the next run does."""
+        due = True
+        while due:
+            with connection.transaction(self.db):
+                due = self.writer.merge_words()
 
     def floor(self, due: bool) -> str:
         """The mark of what questions about other worlds reach here."""

@@ -1,0 +1,50 @@
+"""The full-text index stays in few segments, at a cost that grows with what is new."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from looking import forge  # noqa: F401
+
+from vecsearch.store import connection, writer
+
+
+def segments(path) -> int:
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute("SELECT count(DISTINCT segid) FROM fx_vec_fts_idx").fetchone()[0]
+
+
+def test_the_words_of_a_large_run_are_merged_and_those_of_a_small_one_left(forge, vecsearch):  # noqa: F811
+    """FTS5 says what is in a segment: https://www.sqlite.org/fts5.html, section 6.8. Merging a second time for three words would cost as much."""
+    forge.commit({f"docs/{n}.md": "\n\n".join(f"# Heading {k}\n\n{' '.join(f'word{n}x{k}x{i}' for i in range(90))}" for k in range(9)) for n in range(60)})
+    vecsearch("index", "-R", forge.path, check=True)
+    assert segments(forge.path) == 1
+    forge.commit({"docs/one.md": "# A quokka\n\nThe quokka smiles.\n"})
+    vecsearch("index", "-R", forge.path, check=True)
+    assert segments(forge.path) > 1
+    assert "docs/one.md" in vecsearch("search", "-R", forge.path, "quokka", check=True).stdout
+    assert "docs/7.md" in vecsearch("search", "-R", forge.path, "word7x3x5", check=True).stdout
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_merge_that_was_cut_off_goes_on_with_the_next_run(forge, vecsearch, monkeypatch, steps):  # noqa: F811
+    monkeypatch.setattr(writer, "MERGED_PAGES", 1)
+    forge.commit({f"{n}.md": " ".join(f"word{n}x{i}" for i in range(900)) for n in range(40)})
+    vecsearch("index", "-R", forge.path, check=True)
+    with closing(connection.open_writable(forge.path)) as db:
+        db.execute("INSERT INTO fx_vec_fts(fx_vec_fts, rank) VALUES('automerge', 0)")
+        made = writer.Writer(db)
+        for n in range(5):  # five segments
+            with connection.transaction(db):
+                db.execute("INSERT INTO fx_vec_fts(rowid, body) VALUES(?, ?)", (10_000 + n, " ".join(f"other{n}x{i}" for i in range(2000))))
+        for _ in range(steps):
+            with connection.transaction(db):
+                assert made.merge_words()
+        assert segments(forge.path) > 1
+        while made.merge_words():
+            pass
+        assert segments(forge.path) == 1
+        assert db.execute("SELECT rowid FROM fx_vec_fts WHERE fx_vec_fts MATCH 'other3x77'").fetchall() == [(10_003,)]
+        db.execute("INSERT INTO fx_vec_fts(fx_vec_fts) VALUES('integrity-check')")

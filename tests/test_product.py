@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vecsearch.store import connection, packed, product, schema
-from vecsearch.store.product import InFile, in_memory
+from vecsearch.store.product import InFile, InMemory
 
 DIM, ROWS, MODEL = 96, 5_000, "m@1"
 
@@ -88,16 +88,14 @@ def test_a_file_is_read_by_two(file, alone, helped):
 
 
 def test_a_matrix_is_multiplied_by_two(vectors, alone, helped):
-    found = np.zeros(ROWS, np.float32)
-    in_memory(vectors, np.ones(DIM, np.float32), found)
+    found = InMemory(vectors, np.ones(DIM, np.float32)).found()
     assert np.array_equal(found, alone) and helped
 
 
 def test_where_blas_has_threads_of_its_own_there_is_no_helper(vectors, alone, helped, monkeypatch):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS")
     helped.both = False
-    found = np.zeros(ROWS, np.float32)
-    in_memory(vectors, np.ones(DIM, np.float32), found)
+    found = InMemory(vectors, np.ones(DIM, np.float32)).found()
     assert np.array_equal(found, alone) and not helped
 
 

@@ -76,7 +76,7 @@ def gather(lexicon: Lexicon, shelf: Shelf, mask: np.ndarray, query: Query) -> Ev
     typed, formed, names = (np.zeros(len(shelf.ids), np.float32) for _ in range(3))
     document = np.zeros(len(shelf.starts) - 1, np.float32)
     narrowed = None if mask.all() else mask
-    totals = np.bincount(shelf.kinds if narrowed is None else shelf.kinds[mask], minlength=256)
+    totals = shelf.totals if narrowed is None else np.bincount(shelf.kinds[mask], minlength=256)
     held = []
     for word in found:
         as_typed, in_any_form = _asked(lexicon, word, column)

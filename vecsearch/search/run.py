@@ -91,10 +91,13 @@ def _ranked(lexicon: Lexicon, known: Known, state: State, asked: semantic.Questi
     mask = allowed_rows(reader, shelf, lexicon, query)
     if len(mask) and not mask.any() and query.filtered:
         result.note(f"nothing here passes {' '.join(query.filters())}")
-    begun = asked.begin(shelf) if asked and mask.any() else None
+    asked = asked if mask.any() else None
+    if asked:
+        asked.begin(shelf)
+        clock.lap("semantic")
     evidence = _evidence(lexicon, shelf, mask, query, result) if query.mode != "semantic" else None
     clock.lap("keyword")
-    similarity = _similarity(begun, mask, state, result) if begun else None
+    similarity = _similarity(asked, shelf, mask, state, result) if asked else None
     clock.lap("semantic")
     by_meaning = query.mode == "semantic" and similarity is not None
     if query.mode == "semantic" and not by_meaning:
@@ -129,11 +132,11 @@ def _provider(state: State, embedder: Callable[[], Embedder], query: Query, resu
     return provider
 
 
-def _similarity(begun: Callable[[], np.ndarray], mask: np.ndarray, state: State, result: Result) -> np.ndarray | None:
+def _similarity(asked: semantic.Question, shelf: Shelf, mask: np.ndarray, state: State, result: Result) -> np.ndarray | None:
     """The dot product of the query and each row, 0 where masked; None where the semantic arm cannot answer,
     and `result` then says why."""
     try:
-        found = begun()
+        found = asked.similarity(shelf)
     except semantic.OtherDimension as error:
         result.degrade("model_mismatch", f"the index was built with {state.model} ({state.dim}), {error}: answered by keywords only; "
                        "run: vecsearch rebuild")

@@ -1,25 +1,16 @@
-"""The semantic arm: the embedding of the question, and its dot product with every row, worked out while the keyword arm reads."""
+"""The semantic arm: the embedding of the question, and its dot product with every row, worked out while other things are read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import EmbedError
-from ..store.product import InFile
+from ..store.product import InFile, InMemory
 from ..store.reader import Reader, State
 from ..store.shelf import Shelf
 from ..types import Embedder
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
-#: Questions that are multiplied at once; more wait for a processor anyway.
-AT_ONCE = 4
 
 
 class OtherDimension(EmbedError):
@@ -33,23 +24,21 @@ class Question:
         self._provider, self._text, self._state = provider, text, state
         self._embedded: np.ndarray | None = None
         self._fault: EmbedError | None = None
-        self._begun: InFile | None = None
+        self._begun: InMemory | InFile | None = None
 
     def ahead(self, reader: Reader) -> None:
         """Begin, before anything else is read, with vectors that are in the file."""
-        with suppress(EmbedError):  # which is raised again when it is asked what came of it
+        with suppress(EmbedError):  # which `similarity` raises again
             self._begun = reader.ahead(self._state, self._vector)
 
-    def begin(self, shelf: Shelf) -> Callable[[], np.ndarray]:
-        """What gives, once it is called, float32 [n]: the dot product of the question and each row. It raises EmbedError.
+    def begin(self, shelf: Shelf) -> None:
+        """Begin with vectors that are in memory."""
+        with suppress(EmbedError):
+            self._begun = self._begun or shelf.begin(self._vector())
 
-        Vectors that are in memory are multiplied by another thread from now on. Others are read from the file by the connection
-        of the caller's thread, when it calls, and by a helper's (store/product.py).
-        """
-        def similarity() -> np.ndarray:
-            return shelf.similarity(self._vector(), self._begun)
-
-        return _threads().submit(similarity).result if shelf.is_in_memory else similarity
+    def similarity(self, shelf: Shelf) -> np.ndarray:
+        """float32 [n]: the dot product of the question and each row. Raises EmbedError."""
+        return shelf.similarity(self._vector(), self._begun)
 
     def _vector(self) -> np.ndarray:
         if self._fault is not None:
@@ -67,10 +56,3 @@ class Question:
         if len(embedded) != self._state.dim:
             raise OtherDimension(f"the provider now gives {len(embedded)} numbers")
         return embedded
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    from concurrent.futures import ThreadPoolExecutor  # four milliseconds, which a process of one question saves
-
-    return ThreadPoolExecutor(AT_ONCE, "semantic")

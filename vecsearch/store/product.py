@@ -25,26 +25,34 @@ EVEN = 32
 AT_ONCE = 384 << 10
 #: Rows of a matrix in memory that are multiplied at once: a third of what is left, but no less.
 ROWS = 64 * EVEN
-#: Bytes from which a helper is worth its start: a few milliseconds of reading, or of multiplying in memory.
-WORTH_READING, WORTH_MULTIPLYING = 8 << 20, 64 << 20
+#: Bytes from which a helper is worth its start, a tenth of a millisecond: so many are read in two, or multiplied in a half.
+WORTH_READING, WORTH_MULTIPLYING = 8 << 20, 8 << 20
 #: The other has a read lock already, so whatever keeps a helper from one is soon over, or not worth waiting for.
 BUSY_SECONDS = 0.01
 
 _one_helper = threading.Lock()
 
 
-def in_memory(matrix: np.ndarray, query: np.ndarray, found: np.ndarray) -> None:
-    """matrix float32 [n, dim] times query float32 [dim] into found float32 [n]."""
-    def multiply(piece: slice) -> None:
-        np.matmul(matrix[piece], query, out=found[piece])
+class InMemory:
+    """The product of matrix float32 [n, dim] and query float32 [dim]. A helper begins with it at once."""
 
-    left: deque[slice] = deque()
-    first = 0
-    while first < len(matrix):
-        end = first + max((len(matrix) - first) // 3 // EVEN * EVEN, ROWS)
-        left.append(slice(first, end))
-        first = end
-    _together(_helper_for(lambda: _empty(left, multiply), worth=matrix.nbytes >= WORTH_MULTIPLYING), lambda: _empty(left, multiply))
+    def __init__(self, matrix: np.ndarray, query: np.ndarray):
+        self._matrix, self._query, self._found = matrix, query, np.empty(len(matrix), np.float32)
+        self._left: deque[slice] = deque()
+        first = 0
+        while first < len(matrix):
+            end = first + max((len(matrix) - first) // 3 // EVEN * EVEN, ROWS)
+            self._left.append(slice(first, end))
+            first = end
+        self._helper = _helper_for(self._work, worth=matrix.nbytes >= WORTH_MULTIPLYING)
+
+    def found(self) -> np.ndarray:
+        """float32 [n]."""
+        _together(self._helper, self._work)
+        return self._found
+
+    def _work(self) -> None:
+        _empty(self._left, lambda piece: np.matmul(self._matrix[piece], self._query, out=self._found[piece]))
 
 
 class InFile:

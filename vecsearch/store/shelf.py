@@ -19,7 +19,7 @@ from ..types import KINDS
 from . import facts, packed
 from .connection import mapped
 from .facts import FACTS
-from .product import InFile
+from .product import InFile, InMemory
 from .vectors import Vectors
 
 #: Sets of kinds that visitors of one process differ by: readers, those who log in, a kind's filter.
@@ -75,25 +75,31 @@ class Shelf:
         """How many numbers a vector has."""
         return self._vectors.dim
 
-    @property
-    def is_in_memory(self) -> bool:
-        """Whether vectors are read from memory, by whichever thread."""
-        return self._vectors.is_in_memory
-
     def rows(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(places in `ids` that are on the shelf, their rows)."""
         rows = self._row_of(ids)
         here = np.flatnonzero(rows >= 0)
         return here, rows[here]
 
-    def similarity(self, query: np.ndarray, begun: InFile | None = None) -> np.ndarray:
-        """float32 [n]: the exact dot product of float32 [dim] with every row, 0 for one without a vector. The
-        sums are the same to the last bit however the vectors are stored. `begun`: what `ahead` gave for this query."""
+    def begin(self, query: np.ndarray) -> InMemory | None:
+        """Multiply from now on, where the vectors are in memory."""
+        return self._vectors.begin(query)
+
+    def similarity(self, query: np.ndarray, begun: InMemory | InFile | None = None) -> np.ndarray:
+        """float32 [n]: the exact dot product of float32 [dim] with every row, 0 for one without a vector. The sums are the same to the last
+        bit however the vectors are stored. `begun`: what `begin`, or before there was a shelf `ahead`, gave for this query."""
         return self._vectors.products(self._db, query, begun)[self._places]
 
     def vectors(self, rows: np.ndarray) -> np.ndarray:
         """float32 [len(rows), dim]; zero where there is none."""
         return self._vectors.at(self._db, self._places[rows])
+
+    @property
+    def totals(self) -> np.ndarray:
+        """int [256]: rows by kind."""
+        if "totals" not in self.derived:
+            self.derived["totals"] = np.bincount(self.kinds, minlength=256)
+        return self.derived["totals"]
 
     @cached_property
     def matrix(self) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import StoreError
 from . import product
 from .connection import mapped
-from .product import EVEN
+from .product import EVEN, InFile, InMemory
 
 
 class Vectors:
@@ -47,22 +47,22 @@ class Vectors:
         """From now on the matrix is worth its memory."""
         self._keep = True
 
-    @property
-    def is_in_memory(self) -> bool:
-        """Whether no connection is needed any more."""
-        return self._matrix is not None
+    def begin(self, query: np.ndarray) -> InMemory | None:
+        """Multiply from now on, if that needs no connection."""
+        return None if self._matrix is None else InMemory(self._matrix, query.astype(np.float32))
 
-    def products(self, db: sqlite3.Connection, query: np.ndarray, begun: product.InFile | None = None) -> np.ndarray:
+    def products(self, db: sqlite3.Connection, query: np.ndarray, begun: InMemory | InFile | None = None) -> np.ndarray:
         """float32 [count + 1]: the dot product of each place with the query, 0 at the end for `nowhere`. `begun`: of the same
-        blocks and the same query, in the same transaction."""
-        found, single = np.zeros(self.count + 1, np.float32), query.astype(np.float32)
+        vectors and the same query, in the same transaction."""
+        found, single, added = np.zeros(self.count + 1, np.float32), query.astype(np.float32), list(self._added)
         if self._keep or self._matrix is not None:
-            product.in_memory(self.matrix(db), single, found[:-1])
+            made = begun if isinstance(begun, InMemory) else InMemory(self.matrix(db), single)
+            found[:-1] = made.found()
         else:
-            packed = (begun or product.InFile(db, self.blocks, single)).found(db)
+            packed = (begun if isinstance(begun, InFile) else InFile(db, self.blocks, single)).found(db)
             at = len(packed)
             found[:at] = packed
-            for rows in list(self._added):
+            for rows in added:
                 np.matmul(rows, single, out=found[at : at + len(rows)])
                 at += len(rows)
         if not np.isfinite(found.sum()):  # one bad number spoils the sum

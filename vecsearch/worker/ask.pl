@@ -45,7 +45,7 @@ sub put {
 
 put($way, $message) or exit 1;
 my $reply = '';
-1 while sysread $way, $reply, 1 << 18, length $reply;
+1 while sysread $way, $reply, 1 << 16, length $reply;
 alarm 0;
 my ($head, $said) = split /\r\n\r\n/, $reply, 2;
 exit 1 unless defined $said && $head =~ m{^HTTP/1\.\d 200 } && $head =~ /^Content-Length: (\d+)\r?$/mi && $1 == length $said;

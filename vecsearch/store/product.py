@@ -63,10 +63,11 @@ class InFile:
         begins = np.cumsum([0, *(places for _, places in blocks)]).tolist()
         self.query, self._found = query, np.zeros(begins[-1], np.float32)
         self._left = deque((at, number, places) for at, (number, places) in zip(begins, blocks))
-        [path] = [file for _, name, file in db.execute("PRAGMA database_list") if name == "main"]
-        seen = _mark(db)
-        worth = bool(path and seen and sqlite3.threadsafety) and self._found.nbytes * len(query) >= WORTH_READING
-        self._helper = _helper_for(lambda: _help(path, seen, self._work), worth=worth)
+        self._helper = None
+        if blocks and self._found.nbytes * len(query) >= WORTH_READING and sqlite3.threadsafety:
+            [path] = [file for _, name, file in db.execute("PRAGMA database_list") if name == "main"]
+            seen = _mark(db)
+            self._helper = _helper_for(lambda: _help(path, seen, self._work), worth=bool(path and seen))
 
     def found(self, db: sqlite3.Connection) -> np.ndarray:
         """float32 [places]; `db` is in the same transaction. Raises sqlite3.Error."""

@@ -31,7 +31,8 @@ IMPORTS = (sys.executable, "-c", "import numpy, sqlite3")
 
 
 def serving(repository: Path, folder: Path) -> Iterator[Row]:
-    """Requests through a real server. Limits are for Fossil's search over the same files; what it takes over documentation alone is told beside."""
+    """Requests through a real server. Limits are for Fossil's search over the same files and questions of all three lengths; what it takes over
+    documentation alone is told beside."""
     whole, part = served.prepared(repository, folder), served.prepared(repository, folder, code=False)
     asked = {length: served.questions(whole, 220, length) for length in (1, 2, 3)}
     mixed = [question for several in zip(*asked.values(), strict=True) for question in several]
@@ -45,7 +46,7 @@ def serving(repository: Path, folder: Path) -> Iterator[Row]:
         for said, lengths in (("one word", [1]), ("two words", [2]), ("three words", [3]), ("all of these", [1, 2, 3])):
             fossil, less, *ours = (statistics.median(one for length in lengths for one in taken[length][way]) for way in range(6))
             for form, limit, mine in zip(("JSON, asked before", "HTML, asked before", "JSON, new", "HTML, new"), (0.5, 0.6, 0.5, 0.6), ours, strict=True):
-                yield f"{form}, {said} : Fossil's /search", mine / fossil, limit, f"{mine * 1e3:.1f} : {fossil * 1e3:.1f} ms"
+                yield f"{form}, {said} : Fossil's /search", mine / fossil, limit if len(lengths) == 3 else None, f"{mine * 1e3:.1f} : {fossil * 1e3:.1f} ms"
                 yield f"{form}, {said} : over documentation alone", mine / less, None, f"{mine * 1e3:.1f} : {less * 1e3:.1f} ms"
         rates: dict[str, list[float]] = {"fossil": [], "less": [], "ours": [], "again": []}
         for turn in range(3):

@@ -70,6 +70,12 @@ def test_json_is_as_described(site, described, args):
     schema(described, "Result").validate(json.loads(body))
 
 
+@pytest.mark.parametrize("words", ['restore "took_ms": null', '\\"took_ms\\": null', '"took_ms": null, "hits": []'])
+def test_what_was_asked_never_becomes_a_part_of_the_json(site, words):
+    answer = json.loads(raw(site, "/ext/search?" + urllib.parse.urlencode({"q": words, "format": "json"}))[2])
+    assert "took_ms" in answer["query"] and isinstance(answer["took_ms"], dict) and answer["state"] == "ok"
+
+
 def test_faults_are_as_described(site, described):
     for args in ("k=0", "kind=x", "sort=x", "like=x", f"like={'0' * 40}.1", "offset=-1"):
         status, body, _ = site.get(f"/ext/search?format=json&{args}")

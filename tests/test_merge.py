@@ -48,3 +48,15 @@ def test_a_merge_that_was_cut_off_goes_on_with_the_next_run(forge, vecsearch, mo
         assert segments(forge.path) == 1
         assert db.execute("SELECT rowid FROM fx_vec_fts WHERE fx_vec_fts MATCH 'other3x77'").fetchall() == [(10_003,)]
         db.execute("INSERT INTO fx_vec_fts(fx_vec_fts) VALUES('integrity-check')")
+
+
+def test_a_damaged_segment_is_no_reason_to_fail(forge, vecsearch):  # noqa: F811
+    forge.commit({f"{n}.md": " ".join(f"word{n}x{i}" for i in range(900)) for n in range(40)})
+    vecsearch("index", "-R", forge.path, check=True)
+    with closing(sqlite3.connect(forge.path)) as db, db:
+        db.execute("UPDATE fx_vec_fts_data SET block=zeroblob(30) WHERE id IN (SELECT id FROM fx_vec_fts_data WHERE id>100 ORDER BY id LIMIT 3)")
+    forge.commit({f"new{n}.md": " ".join(f"other{n}x{i}" for i in range(900)) for n in range(40)})
+    vecsearch("index", "-R", forge.path, check=True)
+    assert segments(forge.path) == 1
+    for word in ("word0x1", "word39x899", "other7x3"):
+        assert vecsearch("search", "-R", forge.path, word, check=True).stdout.strip() not in ("", "nothing relevant found"), word

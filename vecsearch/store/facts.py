@@ -78,7 +78,9 @@ def in_order(facts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Names without text come last, free places not at all."""
     ids = np.ascontiguousarray(facts["id"])
     chunks, chunks_begin = _sorted(facts, np.flatnonzero(ids > 0))
-    names, names_begin = _sorted(facts, np.flatnonzero(ids < 0))
+    if not (names := np.flatnonzero(ids < 0)).size:
+        return chunks, chunks_begin
+    names, names_begin = _sorted(facts, names)
     return np.concatenate([chunks, names]), np.concatenate([chunks_begin, names_begin])
 
 
@@ -87,12 +89,14 @@ def _sorted(facts: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray
     if not len(rows):
         return rows, np.zeros(0, bool)
     fronts = np.ascontiguousarray(facts["a"])  # side by side they are slow
-    fronts = fronts if len(rows) == len(fronts) else fronts[rows]
+    all_of_them = len(rows) == len(facts)
+    fronts = fronts if all_of_them else fronts[rows]
     bits = np.uint64(len(rows).bit_length())
     keys = fronts >> bits << bits
     keys |= np.arange(len(rows), dtype=np.uint64)
     keys.sort()
-    order = (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+    keys &= (np.uint64(1) << bits) - np.uint64(1)
+    order = keys.view(np.int64)
     front = fronts[order]
     tied = np.flatnonzero(front[1:] == front[:-1])
     one, other = facts[rows[order[tied]]], facts[rows[order[tied + 1]]]
@@ -106,7 +110,7 @@ def _sorted(facts: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray
         return rows, _begins(facts[rows])
     begins = np.ones(len(rows), bool)
     begins[tied[same] + 1] = False
-    return rows[order], begins
+    return order if all_of_them else rows[order], begins
 
 
 def _begins(facts: np.ndarray) -> np.ndarray:

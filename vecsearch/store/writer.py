@@ -230,8 +230,14 @@ class Writer:
         if sum(pages) - max(pages, default=0) <= sum(pages) * SCATTERED:
             return False
         before = self.db.total_changes
-        # Negative: all segments into one, as `optimize` does, but no more than so many pages of it (SQLite, "FTS5", section 6.8).
-        self.db.execute("INSERT INTO fx_vec_fts(fx_vec_fts, rank) VALUES('merge', ?)", (-MERGED_PAGES,))
+        try:
+            # Negative: all segments into one, as `optimize` does, but no more than so many pages of it (SQLite, "FTS5", section 6.8).
+            self.db.execute("INSERT INTO fx_vec_fts(fx_vec_fts, rank) VALUES('merge', ?)", (-MERGED_PAGES,))
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_CORRUPT_VTAB:
+                raise
+            self._remake_lexical()
+            return True
         return self.db.total_changes - before > 1
 
     def set_state(self, model: str, dim: int, checkin: str) -> None:

@@ -16,7 +16,7 @@ from ..fossil.repository import change_mark, secrecy_mark, tips
 from ..fossil.visible import visible
 from ..publish.publisher import Publisher
 from ..report import Report
-from ..store import check, connection, known, packed, schema
+from ..store import check, connection, known, merge, packed, schema
 from ..store.known import Known
 from ..store.reader import Reader
 from ..store.writer import Entry, Writer
@@ -30,6 +30,8 @@ Progress = Callable[[int, int], None]
 
 #: The mark `moment` during a run; packing takes it away if it finds a damaged vector (store/packed.py).
 _UNDER_WAY = "-"
+#: What may keep a merge from being made now and is no fault of the run.
+_LATER = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
 
 
 class Run:
@@ -83,10 +85,12 @@ class Run:
         return Publisher(self.db, settings, self.embedder)
 
     def _pack(self) -> None:
-        """Vectors in blocks that are absent or behind are made from the rows; the repository is not read."""
+        """Vectors in blocks that are absent or behind are made from the rows, and a merge that was cut off goes on; the repository
+        is not read."""
         if not packed.in_step(self.db):
             with connection.transaction(self.db):
                 Writer(self.db)
+        self._merge_words()
 
     def _made_by_another_program(self) -> bool:
         """The contract's tables alone: they answer until all is indexed, then go."""
@@ -247,11 +251,19 @@ class Run:
         self.report.checkin = checkin
 
     def _merge_words(self) -> None:
-        """In transactions of its own, so that nobody waits for all of it; what a kill leaves undone the next run does."""
-        due = True
-        while due:
-            with connection.transaction(self.db):
-                due = self.writer.merge_words()
+        """In transactions of its own, so that nobody waits for all of it. What a kill, another writer or a full disk leaves undone the
+        next run does."""
+        try:
+            while merge.is_due(self.db):
+                with connection.transaction(self.db):
+                    if not merge.step(self.db):
+                        return
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_CORRUPT_VTAB:
+                with connection.transaction(self.db):
+                    Writer(self.db).mend_lexical()
+            elif error.sqlite_errorcode & 0xFF not in _LATER:
+                raise
 
     def floor(self, due: bool) -> str:
         """The mark of what questions about other worlds reach here."""

@@ -63,7 +63,7 @@ def _answer(db: sqlite3.Connection, embedder: Callable[[], Embedder], result: Re
     if asked:
         asked.ahead(reader)
     shelf = reader.shelf(state, kinds)
-    memory = Memory.of(shelf, stamp, lambda last: version.of(db, reader, last))
+    memory = Memory.of(shelf, stamp, lambda last: version.of(db, reader, stamp[:2], last))
     in_step = reader.mark("change") == memory.version.change
     if not in_step:
         result.degrade("stale", "the repository has changed since it was indexed; run: vecsearch index")

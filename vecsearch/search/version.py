@@ -21,13 +21,13 @@ class Version:
     hint: str = field(default="", compare=False)
 
 
-def of(db: sqlite3.Connection, reader: Reader, last: Version | None = None) -> Version:
-    """The version; `last` is an earlier one of the same repository.
+def of(db: sqlite3.Connection, reader: Reader, file: tuple, last: Version | None = None) -> Version:
+    """The version; `file` tells which file it is, empty where that cannot be told; `last` is an earlier version that may be of the same.
 
-    FTS5 writes its averages (row 1 of its data) and its list of segments (row 10) with every change
-    (SQLite, "FTS5", section on shadow tables)."""
-    hint = change_hint(db)
-    change = last.change if last is not None and last.hint == hint else change_mark(db)
+    A run of the index that has left another mark is looked at anew. FTS5 writes its averages (row 1 of its data) and its list of
+    segments (row 10) with every change (SQLite, "FTS5", section on shadow tables)."""
+    hint = f"{file} {change_hint(db)}" if file else ""
+    same = last is not None and hint and last.hint == hint and last.change == reader.mark("change")
     marks = db.execute("SELECT name, value FROM fx_vec_mark ORDER BY name").fetchall() if "fx_vec_mark" in reader.tables else []
     lexical = db.execute("SELECT block FROM fx_vec_fts_data WHERE id IN (1, 10) ORDER BY id").fetchall() if reader.has_lexical() else []
-    return Version(change, tuple(marks), tuple(lexical), hint)
+    return Version(last.change if last is not None and same else change_mark(db), tuple(marks), tuple(lexical), hint)

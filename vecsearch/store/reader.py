@@ -264,20 +264,21 @@ class Reader:
             yield from self.db.execute(f"SELECT d.chunk_id, {columns.format('d')}, {_time('d.mtime')} {own} JOIN fx_vec_detail d ON d.source_id=s.id")
             yield from self.db.execute(f"SELECT -s.id, {columns.format('s')}, {_time('s.mtime')} {own}")
 
-    def artifact_facts(self, ids: Sequence[int]) -> list[tuple[str, str | None, str, str, int]]:
-        """(kind, path, hash, project, mtime) for each row id, in their order, without reading any text; of no
+    def artifact_facts(self, ids: Sequence[int]) -> list[tuple[str, str | None, str, str, bool, int]]:
+        """(kind, path, hash, project, whether a run of ours made it, mtime) for each row id, in their order, without reading any text; of no
         kind if the row has gone since the shelf was filled."""
-        mtime = _time("d.mtime") if "fx_vec_detail" in self.tables else "0"
-        join = "LEFT JOIN fx_vec_detail d ON d.chunk_id=c.id" if "fx_vec_detail" in self.tables else ""
+        ours, mtime, join = "0", "0", ""
+        if "fx_vec_detail" in self.tables:
+            ours, mtime, join = "d.chunk_id IS NOT NULL", _time("d.mtime"), "LEFT JOIN fx_vec_detail d ON d.chunk_id=c.id"
         found = {row[0]: row[1:] for row in self.db.execute(
-            f"SELECT c.id, CAST(c.kind AS TEXT), CAST(c.path AS TEXT), CAST(c.hash AS TEXT), coalesce(CAST(c.project AS TEXT), ''), {mtime} FROM fx_vec_chunk c {join}"
-            " WHERE c.id IN (SELECT value FROM json_each(?))", (json.dumps([i for i in ids if i > 0]),))}
+            f"SELECT c.id, CAST(c.kind AS TEXT), CAST(c.path AS TEXT), CAST(c.hash AS TEXT), coalesce(CAST(c.project AS TEXT), ''), {ours}, {mtime}"
+            f" FROM fx_vec_chunk c {join} WHERE c.id IN (SELECT value FROM json_each(?))", (json.dumps([i for i in ids if i > 0]),))}
         if any(i < 0 for i in ids):
             found |= {row[0]: row[1:] for row in self.db.execute(
-                "SELECT -id, CAST(kind AS TEXT), CAST(path AS TEXT), CAST(hash AS TEXT), CAST(project AS TEXT),"
+                "SELECT -id, CAST(kind AS TEXT), CAST(path AS TEXT), CAST(hash AS TEXT), CAST(project AS TEXT), 1,"
                 f" {_time('mtime')} FROM fx_vec_source WHERE id IN (SELECT value FROM json_each(?))",
                 (json.dumps([-i for i in ids if i < 0]),))}
-        return [found.get(i, ("", None, "", "", 0)) for i in ids]
+        return [found.get(i, ("", None, "", "", False, 0)) for i in ids]
 
     def other_paths(self, ids: Sequence[int]) -> dict[int, list[str]]:
         """row id -> further paths of its artifact, for those that have any."""

@@ -13,12 +13,6 @@ from . import contracts, lexical, packed, schema
 from .rows import lexical_fault
 
 
-#: The share of the full-text index that may lie beside its largest segment: each page is written again about as often as once in so much growth.
-SCATTERED = 1 / 8
-#: Pages that one step of a merge writes: a tenth of a second or two, in which nobody else can.
-MERGED_PAGES = 500
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One document ready to be stored: its chunks, their digests and vectors (float32 [n, dim])."""
@@ -222,23 +216,6 @@ class Writer:
         pass over the index, so only what had to go for secrecy pays it."""
         if self.lexical:
             self.db.execute("INSERT INTO fx_vec_fts(fx_vec_fts) VALUES('optimize')")
-
-    def merge_words(self) -> bool:
-        """One step towards a full-text index of one segment, where the smaller ones hold more than a share of it; whether another step is
-        due. A word is looked for in each segment, and its rows read from each: of twenty that costs up to five times as much."""
-        pages = [n for (n,) in self.db.execute("SELECT count(*) FROM fx_vec_fts_idx GROUP BY segid")] if self.lexical else []
-        if sum(pages) - max(pages, default=0) <= sum(pages) * SCATTERED:
-            return False
-        before = self.db.total_changes
-        try:
-            # Negative: all segments into one, as `optimize` does, but no more than so many pages of it (SQLite, "FTS5", section 6.8).
-            self.db.execute("INSERT INTO fx_vec_fts(fx_vec_fts, rank) VALUES('merge', ?)", (-MERGED_PAGES,))
-        except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_CORRUPT_VTAB:
-                raise
-            self._remake_lexical()
-            return True
-        return self.db.total_changes - before > 1
 
     def set_state(self, model: str, dim: int, checkin: str) -> None:
         """The one row that says which vectors are searched."""

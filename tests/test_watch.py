@@ -8,6 +8,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -76,6 +77,19 @@ def test_a_watcher_makes_the_first_index_sees_changes_and_drains_on_sigterm(demo
     assert not current(demo) and until(lambda: current(demo))
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 0
+
+
+def test_a_signal_ends_the_watcher_whatever_it_is_doing():
+    """Two hundred times, each at a moment of its own."""
+    code = """if True:
+        import os, random, signal, threading
+        from vecsearch import watch
+        watch.POLL = 0
+        for _ in range(200):
+            end = threading.Timer(random.random() / 100, os.kill, [os.getpid(), signal.SIGTERM])
+            watch.Watcher(lambda: end.start() or [], print).go()  # it looks for repositories once it minds signals
+    """
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_a_storm_costs_few_runs_and_a_killed_watcher_loses_nothing(indexed, vecsearch, watching, tmp_path):

@@ -12,7 +12,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -135,17 +134,17 @@ class Watcher:
     jobs: int = 2
     linger: float = 0.0
     only_stale: bool = False
-    stop: threading.Event = field(default_factory=threading.Event)
+    stop: bool = False
     watched: dict[Path, Watched] = field(default_factory=dict)
     fault: str = ""
 
     def go(self) -> None:
         """Until SIGTERM or SIGINT; then no run is started any more, and those at work are waited for."""
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: self.stop.set())
+            signal.signal(number, self._stop)
         signal.signal(signal.SIGHUP, lambda *_: self._retry_now())
         rescan, idle_since = 0.0, time.monotonic()
-        while not self.stop.is_set():
+        while not self.stop:
             now = time.monotonic()
             if now >= rescan:
                 self._rescan()
@@ -154,7 +153,7 @@ class Watcher:
                 idle_since = now
             if self.linger and (not self.watched or now - idle_since >= self.linger):
                 break
-            self.stop.wait(POLL)
+            time.sleep(POLL)
         self._drain()
 
     def _rescan(self) -> None:
@@ -191,6 +190,10 @@ class Watcher:
             if one.path in self.watched and lock.is_free(one.path, "run"):
                 one.start()
         return bool(due or busy)
+
+    def _stop(self, *_: object) -> None:
+        """Takes no lock: the thread that is interrupted may hold it. That of a threading.Event it held in every tenth try."""
+        self.stop = True
 
     def _retry_now(self) -> None:
         """SIGHUP: the administrator has mended something."""

@@ -36,7 +36,7 @@ def prepared(repository: Path, folder: Path, *, code: bool = True) -> Path:
     shutil.copy(repository, copy)
     run(VECSEARCH, "index", "-R", copy)
     with closing(sqlite3.connect(copy)) as db:
-        files = [Path(path) for (path,) in db.execute("SELECT DISTINCT path FROM fx_vec_chunk WHERE project='' AND kind NOT IN ('checkin', 'wiki', 'forum')")]
+        files = [Path(path) for (path,) in db.execute("SELECT DISTINCT path FROM fx_vec_chunk WHERE project='' AND path NOT NULL AND kind IN ('doc', 'code', 'instruction')")]
         globs = ",".join(sorted({f"*{file.suffix}" if file.suffix else str(file) for file in files if "," not in file.name})) if code else "*.md,*.wiki,*.txt"
         db.execute("UPDATE user SET cap='gjorz2' WHERE login='nobody'")
         db.execute("INSERT OR REPLACE INTO config(name, value, mtime) VALUES('doc-glob', ?, 0)", (globs,))

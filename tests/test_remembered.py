@@ -17,7 +17,7 @@ from vecsearch.search.lexicon import WEIGHTS, Lexicon
 from vecsearch.search.memory import Memory, Recent
 from vecsearch.search.query import parse
 from vecsearch.search.run import search
-from vecsearch.store import shelf, vocabulary
+from vecsearch.store import postings, shelf, vocabulary
 from vecsearch.store.connection import one_state
 from vecsearch.store.reader import Reader
 from vecsearch.types import KINDS
@@ -155,8 +155,8 @@ def lexicon_of(repository):
 
 def alone(lexicon, expression):
     """row -> what FTS5 says of the expression, asked for nothing else; without its own rarity."""
-    ids, [strengths] = lexicon.reader.match(expression, [WEIGHTS], -1)
-    everywhere = max(np.log((lexicon.reader.lexical_rows() + 0.5) / (len(ids) + 0.5)), 0.2)
+    ids, [strengths] = postings.match(lexicon.reader.db, expression, [WEIGHTS], -1)
+    everywhere = max(np.log((postings.rows(lexicon.reader.db) + 0.5) / (len(ids) + 0.5)), 0.2)
     here, rows = lexicon.shelf.rows(ids)
     return dict(zip(rows.tolist(), (strengths[here].astype(np.float32) / everywhere).astype(np.float32).tolist(), strict=True))
 

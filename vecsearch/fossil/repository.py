@@ -261,8 +261,8 @@ def change_mark(db: sqlite3.Connection) -> str:
 
 def change_hint(db: sqlite3.Connection) -> str:
     """While it is the same, so is `change_mark` of the same file, unless somebody has removed rows by hand: what Fossil adds or replaces in
-    a table gets a new rowid; what it removes (src/shun.c, bundle.c, purge.c, moderate.c) leaves fewer events or tickets, or goes with a rebuild. A
-    fourth of the time: tags and deltas are not counted."""
+    a table gets a new rowid; what it removes (src/shun.c, bundle.c, purge.c, moderate.c) leaves fewer events or tickets, or goes with a rebuild. An
+    eighth of the time: tags and deltas are not counted."""
     newest = [db.execute(f"SELECT max({rowid}) FROM {table}").fetchone()
               for table, rowid in (("blob", "rid"), ("delta", "rid"), ("rcvfrom", "rcvid"), ("phantom", "rid"), ("tagxref", "rowid"), ("event", "objid"), ("event", "mtime"))]
     counts = [db.execute(f"SELECT count(*) FROM {table}").fetchone() for table in ("phantom", "event", *(["ticket"] if has_table(db, "ticket") else []))]

@@ -8,7 +8,7 @@ from os.path import commonprefix
 
 import numpy as np
 
-from ..store import vocabulary
+from ..store import postings, vocabulary
 from ..store.reader import Reader
 from ..store.shelf import Shelf
 from .memory import Match, Memory
@@ -49,7 +49,7 @@ class Lexicon:
         if not expression:
             return np.zeros(0, np.int32)
         known = self.memory.matches.get(expression) or self.memory.matches.get(f"rows {expression}")
-        return (known or self._keep(f"rows {expression}", self._common(self.reader.holding(expression)))).rows
+        return (known or self._keep(f"rows {expression}", self._common(postings.holding(self.reader.db, expression)))).rows
 
     def holding(self, expression: str) -> np.ndarray:
         """bool [n rows]: whether each matches."""
@@ -94,13 +94,13 @@ class Lexicon:
         if counts.get(word, 0) > COMMON:
             ids = self._everywhere(expression)
             typed = self._common(ids)
-            return typed, self._common(_once(np.concatenate([ids, self.reader.holding(" OR ".join(some))]))) if some else typed
+            return typed, self._common(_once(np.concatenate([ids, postings.holding(self.reader.db, " OR ".join(some))]))) if some else typed
         if not some:
             typed = self.weighed(expression)
             return typed, typed
         if max(counts.get(other, 0) for other in others) > COMMON:
-            return self.weighed(expression), self._common(self.reader.holding(" OR ".join([expression, *some])))
-        found = [self._columns(expression, ALL), *((ids, strengths) for form in some for ids, [strengths] in [self.reader.match(form, [WEIGHTS], ALL)])]
+            return self.weighed(expression), self._common(postings.holding(self.reader.db, " OR ".join([expression, *some])))
+        found = [self._columns(expression, ALL), *((ids, strengths) for form in some for ids, [strengths] in [postings.match(self.reader.db, form, [WEIGHTS], ALL)])]
         ids, place = np.unique(np.concatenate([ids for ids, _ in found]), return_inverse=True)
         strengths = np.bincount(place, np.concatenate([strengths for _, strengths in found]), len(ids))
         return self._rare(*found[0]), (self._rare(ids, strengths) if len(ids) <= COMMON else self._common(ids))
@@ -109,23 +109,23 @@ class Lexicon:
         if _PHRASE.fullmatch(expression):
             ids, strengths = self._columns(expression, COMMON + 1)
             return self._rare(ids, strengths) if len(ids) <= COMMON else self._common(self._everywhere(expression))
-        ids, [strengths] = self.reader.match(expression, [WEIGHTS], COMMON + 1)
-        return self._rare(ids, strengths) if len(ids) <= COMMON else self._common(self.reader.holding(expression))
+        ids, [strengths] = postings.match(self.reader.db, expression, [WEIGHTS], COMMON + 1)
+        return self._rare(ids, strengths) if len(ids) <= COMMON else self._common(postings.holding(self.reader.db, expression))
 
     def _columns(self, phrase: str, most: int) -> tuple[np.ndarray, np.ndarray]:
         """(row ids, bm25) of a phrase. On the way is kept what will be asked of it next: where it is a name, and where in a path. To ask
         anew, FTS5 would walk through all its rows twice."""
-        ids, [typed, names, path] = self.reader.match(phrase, [WEIGHTS, NAMES, PATH], most)
+        ids, [typed, names, path] = postings.match(self.reader.db, phrase, [WEIGHTS, NAMES, PATH], most)
         if len(ids) <= COMMON:
             self._keep_columns(phrase, ids, names, path)
         return ids, typed
 
     def _everywhere(self, phrase: str) -> np.ndarray:
         """Row ids of a common phrase, of which it is kept as well where it is a name, and where in a path."""
-        ids, [names, path] = self.reader.match(f"{{path symbol named}} : ({phrase})", [NAMES, PATH], COMMON + 1)
+        ids, [names, path] = postings.match(self.reader.db, f"{{path symbol named}} : ({phrase})", [NAMES, PATH], COMMON + 1)
         if len(ids) <= COMMON:
             self._keep_columns(phrase, ids, names, path)
-        return self.reader.holding(phrase)
+        return postings.holding(self.reader.db, phrase)
 
     def _keep_columns(self, phrase: str, ids: np.ndarray, names: np.ndarray, path: np.ndarray) -> None:
         named = np.flatnonzero(names)
@@ -150,7 +150,7 @@ class Lexicon:
         return Match(rows[order].astype(np.int32), (strengths[here][order].astype(np.float32) / everywhere).astype(np.float32), len(ids))
 
     def _size(self) -> int:
-        return self.memory.fact("lexical rows", self.reader.lexical_rows)
+        return self.memory.fact("lexical rows", lambda: postings.rows(self.reader.db))
 
 
 def _in_names(expression: str) -> str:

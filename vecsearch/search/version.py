@@ -27,7 +27,10 @@ def of(db: sqlite3.Connection, reader: Reader, file: tuple, last: Version | None
     A run of the index that has left another mark is looked at anew. FTS5 writes its averages (row 1 of its data) and its list of
     segments (row 10) with every change (SQLite, "FTS5", section on shadow tables)."""
     hint = f"{file} {change_hint(db)}" if file else ""
-    same = last is not None and hint and last.hint == hint and last.change == reader.mark("change")
+    if last is not None and hint and last.hint == hint and last.change == reader.mark("change"):
+        change = last.change
+    else:
+        change = change_mark(db)
     marks = db.execute("SELECT name, value FROM fx_vec_mark ORDER BY name").fetchall() if "fx_vec_mark" in reader.tables else []
     lexical = db.execute("SELECT block FROM fx_vec_fts_data WHERE id IN (1, 10) ORDER BY id").fetchall() if reader.has_lexical() else []
-    return Version(last.change if last is not None and same else change_mark(db), tuple(marks), tuple(lexical), hint)
+    return Version(change, tuple(marks), tuple(lexical), hint)

@@ -61,7 +61,7 @@ class InFile:
 
     def __init__(self, db: sqlite3.Connection, blocks: Sequence[tuple[int, int]], query: np.ndarray):
         begins = np.cumsum([0, *(places for _, places in blocks)]).tolist()
-        self.query, self._found = query, np.zeros(begins[-1], np.float32)
+        self._query, self._found = query, np.zeros(begins[-1], np.float32)
         self._left = deque((at, number, places) for at, (number, places) in zip(begins, blocks))
         self._helper = None
         if blocks and self._found.nbytes * len(query) >= WORTH_READING and sqlite3.threadsafety:
@@ -78,8 +78,8 @@ class InFile:
     def _work(self, db: sqlite3.Connection) -> None:
         def multiply(block: tuple[int, int, int]) -> None:
             at, number, places = block
-            for first, rows in read(db, number, places, len(self.query)):
-                np.matmul(rows, self.query, out=self._found[at + first : at + first + len(rows)])
+            for first, rows in read(db, number, places, len(self._query)):
+                np.matmul(rows, self._query, out=self._found[at + first : at + first + len(rows)])
 
         _empty(self._left, multiply)
 
@@ -95,14 +95,14 @@ def read(db: sqlite3.Connection, number: int, places: int, dim: int) -> Iterator
 
 def _empty(left: deque, do: Callable) -> None:
     """Do what is left. What fails is left as it was."""
-    while left:
+    while True:
         try:
             job = left.popleft()
         except IndexError:
             return
         try:
             do(job)
-        except BaseException:
+        except BaseException:  # whatever it was: what is not done must be seen by the other thread, or half a product would pass for one
             left.append(job)
             raise
 

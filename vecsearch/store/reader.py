@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -68,7 +67,6 @@ class Reader:
     def __init__(self, db: sqlite3.Connection, seen: dict[str, Any] | None = None):
         self.db, self._seen = db, seen
         self.tables = self._once("tables", lambda: schema.table_names(db))
-        self._lexical_rows: int | None = None
 
     def _once(self, name: str, read: Callable[[], Any]) -> Any:
         if self._seen is None:
@@ -187,28 +185,6 @@ class Reader:
 
     def _shelf_version(self, state: State) -> tuple[str, tuple]:
         return self._once(f"shelf {state.model} {state.dim}", lambda: shelf.version(self.db, state.model, state.dim, self.tables))
-
-    def match(self, expression: str, weightings: Sequence[Sequence[float]], most: int) -> tuple[np.ndarray, np.ndarray]:
-        """(row ids int64 [n], bm25 float64 [weightings, n] with its sign turned: more is better) of an FTS5 expression, of `most` rows
-        at most. A weighting is a weight for each column. A positive row id is a chunk, a negative one the source -id, found by its path
-        alone. Kinds are not looked at: the caller narrows by its shelf."""
-        scores = "".join(f", -bm25(fx_vec_fts{',?' * len(weights)})" for weights in weightings)
-        rows = self.db.execute(f"SELECT rowid{scores} FROM fx_vec_fts WHERE fx_vec_fts MATCH ? LIMIT ?",
-                               (*chain.from_iterable(weightings), expression, most)).fetchall()
-        found = np.array(rows, np.float64).reshape(len(rows), 1 + len(weightings)).T
-        return found[0].astype(np.int64), found[1:]
-
-    def lexical_rows(self) -> int:
-        """How many rows the full-text index has."""
-        if self._lexical_rows is None:
-            self._lexical_rows = self.db.execute("SELECT count(*) FROM fx_vec_fts_docsize").fetchone()[0]
-        return self._lexical_rows
-
-    def holding(self, expression: str) -> np.ndarray:
-        """Row ids int64 of an FTS5 expression; much cheaper than their bm25."""
-        # As one text: a row of its own for each costs five times as much.
-        [ids] = self.db.execute("SELECT group_concat(rowid) FROM fx_vec_fts WHERE fx_vec_fts MATCH ?", (expression,)).fetchone()
-        return np.fromstring(ids or "", np.int64, sep=",")
 
     def chunks(self, ids: Sequence[int]) -> dict[int, StoredChunk]:
         """The chunks with these row ids; a negative id gives the source's path with an empty text."""
